@@ -24,21 +24,21 @@ export type ConnectMcpOptions =
   & ({ readonly transport: McpClientOptions["transport"] } | HttpTransportOptions);
 
 const NAMES: Names<McpClientOptions & HttpTransportOptions> = {
-  transport: 1,
-  url: 1,
-  fetch: 5,
-  headers: 1,
-  onRefused: 5,
-  name: 4,
-  version: 4,
-  title: 4,
-  capabilities: 1,
-  revision: 4,
-  limits: 1,
-  checkOutput: 3,
-  onNotification: 5,
-  onServerRequest: 5,
-  onClosed: 5,
+  transport: "unknown",
+  url: "unknown",
+  fetch: "function",
+  headers: "unknown",
+  onRefused: "function",
+  name: "string",
+  version: "string",
+  title: "string",
+  capabilities: "unknown",
+  revision: "string",
+  limits: "unknown",
+  checkOutput: "boolean",
+  onNotification: "function",
+  onServerRequest: "function",
+  onClosed: "function",
 };
 
 /**

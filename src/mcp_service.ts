@@ -43,12 +43,12 @@ export interface McpServer extends Handler, Omit<ToolServer, keyof Service> {
 const NAMES: Names<McpServerOptions> = {
   ...SERVER_NAMES,
   ...MCP_NAMES,
-  url: 4,
-  authenticate: 1,
-  resourceMetadata: 4,
-  impliedScopes: 1,
-  extensions: 6,
-  gateway: 1,
+  url: "string",
+  authenticate: "unknown",
+  resourceMetadata: "string",
+  impliedScopes: "unknown",
+  extensions: "unknown[]",
+  gateway: "unknown",
 };
 
 /**

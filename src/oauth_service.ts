@@ -35,7 +35,7 @@ export interface OAuthServer extends Handler, Protection {
   readonly providerAccess: ProviderAccess;
 }
 
-const NAMES: Names<OAuthServerOptions> = { ...SERVER_NAMES, ...OAUTH_NAMES, issuer: 4 };
+const NAMES: Names<OAuthServerOptions> = { ...SERVER_NAMES, ...OAUTH_NAMES, issuer: "string" };
 
 /**
  * Makes the authorization server. `protect` guards routes of your own with its tokens; other servers introspect them

@@ -181,22 +181,22 @@ export function resourceServer(options: ResourceServerOptions): ResourceServer {
 }
 
 const NAMES: Names<ResourceServerOptions> = {
-  issuer: 4,
-  resource: 4,
-  audience: 1,
-  jwks: 1,
-  jwksUri: 4,
-  introspection: 1,
-  scopes: 2,
-  impliedScopes: 1,
-  resourceMetadata: 4,
-  algorithms: 2,
-  clockToleranceS: 1,
-  certificateProxy: 1,
-  store: 1,
-  fetch: 5,
-  onEvent: 5,
-  now: 5,
+  issuer: "string",
+  resource: "string",
+  audience: "unknown",
+  jwks: "unknown",
+  jwksUri: "string",
+  introspection: "unknown",
+  scopes: "string[]",
+  impliedScopes: "unknown",
+  resourceMetadata: "string",
+  algorithms: "string[]",
+  clockToleranceS: "unknown",
+  certificateProxy: "unknown",
+  store: "unknown",
+  fetch: "function",
+  onEvent: "function",
+  now: "function",
 };
 
 /** @throws {TypeError | RangeError} naming the option and the rule */

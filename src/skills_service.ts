@@ -34,9 +34,9 @@ export type SkillsServer = Handler & Omit<SkillsService, "fetch" | "mounts">;
 const NAMES: Names<SkillsServerOptions> = {
   ...SERVER_NAMES,
   ...SKILLS_NAMES,
-  url: 4,
-  authenticate: 1,
-  resourceMetadata: 4,
+  url: "string",
+  authenticate: "unknown",
+  resourceMetadata: "string",
 };
 
 /**

@@ -203,15 +203,15 @@ export function createTrivet(options: TrivetOptions): Trivet {
 function checkAllNames(options: TrivetOptions): void {
   const names: Names<TrivetOptions> = {
     ...SERVER_NAMES,
-    issuer: 4,
-    oauth: 1,
-    skills: 1,
-    mcp: 1,
-    gateway: 1,
-    admin: 1,
+    issuer: "string",
+    oauth: "unknown",
+    skills: "unknown",
+    mcp: "unknown",
+    gateway: "unknown",
+    admin: "unknown",
   };
   checkNames("options", options, names);
-  const groups = { oauth: OAUTH_NAMES, skills: SKILLS_NAMES, mcp: { ...MCP_NAMES, skills: 1 } };
+  const groups = { oauth: OAUTH_NAMES, skills: SKILLS_NAMES, mcp: { ...MCP_NAMES, skills: "unknown" } };
   for (const group of ["oauth", "skills", "mcp"] as const) {
     const given = options[group] ?? false;
     if (given !== false) checkNames(group, given, groups[group]);

@@ -56,19 +56,19 @@ export interface GatewayOptions extends
 const MAX_FILTERED = 10_000;
 
 const NAMES: Names<GatewayOptions> = {
-  mcpServers: 1,
-  policy: 1,
-  hold: 1,
-  trustAdministrators: 3,
-  connect: 5,
-  fetch: 5,
-  launch: 5,
-  variable: 5,
-  onStderr: 5,
-  startTimeout: 1,
-  idleTimeout: 1,
-  inputTimeout: 1,
-  messageBytes: 1,
+  mcpServers: "unknown",
+  policy: "unknown",
+  hold: "unknown",
+  trustAdministrators: "boolean",
+  connect: "function",
+  fetch: "function",
+  launch: "function",
+  variable: "function",
+  onStderr: "function",
+  startTimeout: "unknown",
+  idleTimeout: "unknown",
+  inputTimeout: "unknown",
+  messageBytes: "unknown",
 };
 
 /**

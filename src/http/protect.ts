@@ -80,8 +80,13 @@ export interface ProtectionOptions {
 const FIELDS = jsonFields(NO_STORE);
 const SEND_TOKEN = "Send an access token: Authorization: Bearer <access token>";
 
-const AUTHENTICATE_NAMES: Names<AuthenticateOptions> = { resource: 4 };
-const NAMES: Names<ProtectOptions> = { ...AUTHENTICATE_NAMES, scopes: 2, acrValues: 2, maxAge: 1 };
+const AUTHENTICATE_NAMES: Names<AuthenticateOptions> = { resource: "string" };
+const NAMES: Names<ProtectOptions> = {
+  ...AUTHENTICATE_NAMES,
+  scopes: "string[]",
+  acrValues: "string[]",
+  maxAge: "unknown",
+};
 
 /** Makes both functions. */
 export function createProtection(options: ProtectionOptions): Protection {

@@ -88,7 +88,12 @@ export interface AuditOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-const NAMES: Names<AuditOptions> = { store: 1, now: 5, retentionDays: 1, onError: 5 };
+const NAMES: Names<AuditOptions> = {
+  store: "unknown",
+  now: "function",
+  retentionDays: "unknown",
+  onError: "function",
+};
 
 /** An audit trail that is open for writing. */
 export interface Audit {

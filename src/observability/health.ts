@@ -34,7 +34,7 @@ export interface HealthOptions {
   readonly monotonic?: () => number;
 }
 
-const NAMES: Names<HealthOptions> = { onError: 5, monotonic: 5 };
+const NAMES: Names<HealthOptions> = { onError: "function", monotonic: "function" };
 
 /**
  * The checks of a server with this store. `/readyz` reads from the store, and writes a small record to it at most every 10

@@ -30,7 +30,13 @@ export interface LogOptions {
   now?(): number;
 }
 
-const NAMES: Names<LogOptions> = { level: 1, format: 1, requestLevel: 1, write: 5, now: 5 };
+const NAMES: Names<LogOptions> = {
+  level: "unknown",
+  format: "unknown",
+  requestLevel: "unknown",
+  write: "function",
+  now: "function",
+};
 
 /** Values of a line. Members without a value are left out. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;

@@ -20,7 +20,13 @@ export interface AuditQuery {
   readonly until?: number | undefined;
 }
 
-const NAMES: Names<AuditQuery> = { after: 1, types: 2, about: 4, since: 1, until: 1 };
+const NAMES: Names<AuditQuery> = {
+  after: "unknown",
+  types: "string[]",
+  about: "string",
+  since: "unknown",
+  until: "unknown",
+};
 
 /** The records that match, from the oldest to the newest. @throws {TypeError} for a member that does not exist */
 export async function* listAudit(store: Store, query: AuditQuery = {}): AsyncGenerator<AuditRecord> {

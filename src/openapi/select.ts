@@ -24,7 +24,13 @@ export interface Selection {
 /** `safe`: GET and HEAD, which only read. `all`: every operation. */
 export type Select = "safe" | "all" | Selection | ((operation: Operation) => boolean);
 
-const NAMES: Names<Selection> = { tags: 2, operations: 2, methods: 2, paths: 2, deprecated: 3 };
+const NAMES: Names<Selection> = {
+  tags: "string[]",
+  operations: "string[]",
+  methods: "string[]",
+  paths: "string[]",
+  deprecated: "boolean",
+};
 
 /** @throws {TypeError} for a value that would select other operations than it says */
 export function checkSelect(select: Select | undefined): void {

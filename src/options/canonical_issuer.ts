@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { describeOption } from "./option_check.ts";
+import { invalidOption } from "./option_check.ts";
 
 /**
  * The issuer as the URLs of requests have it: clients compare it as text (RFC 8414 section 3.3), and it would differ from
@@ -18,5 +18,5 @@ export function toCanonicalIssuer(issuer: string): string {
 export function checkCanonicalIssuer(issuer: string): void {
   const canonical = toCanonicalIssuer(issuer);
   if (canonical === issuer) return;
-  throw new TypeError(describeOption("issuer", `in its canonical form, "${canonical}"`, issuer));
+  throw invalidOption("issuer", `in its canonical form, "${canonical}"`, issuer);
 }

@@ -14,7 +14,7 @@ import type { ToolServerOptions } from "../mcp/service.ts";
 import type { ToJsonSchema } from "../mcp/schema/schema_converter.ts";
 import type { StorageLimits } from "../mcp/session/storage_limits.ts";
 import type { StreamLimits } from "../mcp/http/stream_limits.ts";
-import { checkNames, checkOneOf, checkWhole, type Names } from "./option_check.ts";
+import { checkMade, checkNames, checkOneOf, checkWhole, type Names } from "./option_check.ts";
 import { VERSION } from "../version.ts";
 
 /** Options of the tool server. */
@@ -120,6 +120,10 @@ export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
     checkWhole(`mcp.${name}`, mcp[name] ?? defaultValue, least);
   const [wrong] = checkMembers({ icons: mcp.icons ?? [] });
   if (wrong) throw new TypeError(`Invalid options: mcp${wrong.path} ${wrong.message}`);
+  for (const each of mcp.sources ?? []) {
+    checkMade("mcp.sources", each, "watch", "openApi(), or by a function like it");
+  }
+  for (const each of given.extensions) checkMade("extensions", each, "methods", "skillsExtension()");
   return {
     ...mcp,
     ...given,
@@ -150,8 +154,13 @@ const createSseHandlers: SseFactory = (...values) => {
   };
 };
 
-const STREAM_LIMITS: Names<StreamLimits> = { session: 1, caller: 1, network: 1, anonymous: 1 };
-const STORAGE_LIMITS: Names<StorageLimits> = { ...STREAM_LIMITS, anonymousSession: 1 };
+const STREAM_LIMITS: Names<StreamLimits> = {
+  session: "unknown",
+  caller: "unknown",
+  network: "unknown",
+  anonymous: "unknown",
+};
+const STORAGE_LIMITS: Names<StorageLimits> = { ...STREAM_LIMITS, anonymousSession: "unknown" };
 
 /** @throws {TypeError | RangeError} for a limit that does not exist, is not a whole number or below 1 */
 function checkLimits<Name extends "streamLimits" | "storageLimits">(

@@ -10,14 +10,20 @@ import type {
   CertificateProxy,
   TrustedIssuer,
 } from "../oauth/authorization_server.ts";
-import { checkNames, checkOneOf, checkSome, describeOption, type Names } from "./option_check.ts";
+import { checkNames, checkOneOf, checkSome, invalidOption, type Names } from "./option_check.ts";
 
-const ISSUER_NAMES: Names<TrustedIssuer> = { issuer: 4, jwks: 1, jwks_uri: 4, requireIdJag: 3, user: 5 };
+const ISSUER_NAMES: Names<TrustedIssuer> = {
+  issuer: "string",
+  jwks: "unknown",
+  jwks_uri: "string",
+  requireIdJag: "boolean",
+  user: "function",
+};
 const PROXY_NAMES: Names<CertificateProxy> = {
-  addresses: 2,
-  certificateField: 4,
-  verifiedField: 4,
-  verifiedValue: 4,
+  addresses: "string[]",
+  certificateField: "string",
+  verifiedField: "string",
+  verifiedValue: "string",
 };
 
 /** @throws {TypeError} for an issuer without an identifier or keys, or with an option that does not exist */
@@ -26,9 +32,9 @@ export function checkIssuer(issuer: TrustedIssuer): TrustedIssuer {
   checkNames(name, issuer, ISSUER_NAMES);
   const { issuer: iss, jwks, jwks_uri } = issuer;
   // An assertion without iss would be one of an issuer without an identifier.
-  if (!iss) throw new TypeError(describeOption(`${name}.issuer`, "the iss of its assertions", iss));
+  if (!iss) throw invalidOption(`${name}.issuer`, "the iss of its assertions", iss);
   if (jwks && !Array.isArray(jwks.keys)) {
-    throw new TypeError(describeOption(`${name}.jwks`, 'an object with a list "keys" (RFC 7517)', jwks));
+    throw invalidOption(`${name}.jwks`, 'an object with a list "keys" (RFC 7517)', jwks);
   }
   const problem = jwks ? undefined : checkConfiguredUrl(jwks_uri ?? "");
   // Not the value: it may have a password.
@@ -48,9 +54,7 @@ export function checkDetailTypes(
   for (const [type, functions] of Object.entries(types)) {
     for (const name of ["check", "describe"] as const) {
       if (typeof functions?.[name] === "function") continue;
-      throw new TypeError(
-        describeOption(`oauth.authorizationDetailTypes.${type}.${name}`, "a function", functions?.[name]),
-      );
+      throw invalidOption(`oauth.authorizationDetailTypes.${type}.${name}`, "a function", functions?.[name]);
     }
   }
   return types;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { checkOneOf, checkWhole, describeOption } from "./option_check.ts";
+import { checkOneOf, checkWhole, invalidOption } from "./option_check.ts";
 import {
   checkAlgorithms,
   checkCertificateProxy,
@@ -248,7 +248,7 @@ export function completeOAuth(
   const redirectSchemes = (oauth.redirectSchemes ?? EDITOR_SCHEMES).map(checkRedirectScheme);
   // The names of the scopes would be the indexes of the list.
   if (Array.isArray(oauth.scopes)) {
-    throw new TypeError(describeOption("oauth.scopes", "an object of scopes and descriptions", oauth.scopes));
+    throw invalidOption("oauth.scopes", "an object of scopes and descriptions", oauth.scopes);
   }
   const complete: AuthorizationServerOptions = {
     issuer,

@@ -7,7 +7,7 @@
 /** @throws {RangeError} when the value is not a whole number or below `least` */
 export function checkWhole(name: string, value: number, least: number): number {
   if (!Number.isSafeInteger(value) || value < least) {
-    throw new RangeError(describeOption(name, `a whole number of at least ${least}`, value));
+    throw new RangeError(invalidOption(name, `a whole number of at least ${least}`, value).message);
   }
   return value;
 }
@@ -22,7 +22,7 @@ export function checkOneOf<Value extends string | boolean>(
   ...allowed: readonly [NoInfer<Value>, ...NoInfer<Value>[]]
 ): Value {
   if (allowed.includes(value ??= allowed[0])) return value;
-  throw new TypeError(describeOption(name, allowed.join(" or "), value));
+  throw invalidOption(name, allowed.join(" or "), value);
 }
 
 /**
@@ -35,39 +35,41 @@ export function checkSome<Value extends string>(
   allowed: readonly Value[],
 ): readonly Value[] {
   if (values.length > 0 && values.every((each) => allowed.includes(each))) return values;
-  throw new TypeError(describeOption(name, `some of ${allowed.join(", ")}`, values));
+  throw invalidOption(name, `some of ${allowed.join(", ")}`, values);
 }
 
 /**
- * The names of all options of a kind, which the compiler checks: 7 for a list of functions, 6 for a list of something else,
- * 5 for a function, 4 for any text, 3 for a switch, 2 for a list of texts, 1 for the others. `Text` is 1 where other code
- * checks the texts, and the lists of something else.
+ * The names of all options of a kind with the type of each, which the compiler checks. `"unknown"` is one that other code
+ * checks; with `Text` as `"unknown"` that is every text, and every list of something else.
  */
-export type Names<Options, Text extends 1 | 4 = 4> = {
-  readonly [Name in keyof Options]-?: NonNullable<Options[Name]> extends readonly string[] ? 2
-    : NonNullable<Options[Name]> extends readonly ((...given: never) => unknown)[] ? 7
-    : NonNullable<Options[Name]> extends readonly unknown[] ? Text extends 1 ? 1 : 6
-    : NonNullable<Options[Name]> extends boolean ? 3
-    : NonNullable<Options[Name]> extends string ? string extends NonNullable<Options[Name]> ? Text : 1
-    : NonNullable<Options[Name]> extends (...given: never) => unknown ? 5
-    : 1;
+export type Names<Options, Text extends "string" | "unknown" = "string"> = {
+  readonly [Name in keyof Options]-?: TypeName<NonNullable<Options[Name]>, Text>;
 };
 
-const isText = (value: unknown): boolean => typeof value === "string";
-const isFunction = (value: unknown): boolean => typeof value === "function";
-const isList = (isMember: (value: unknown) => boolean) => (value: unknown): boolean =>
-  Array.isArray(value) && value.every(isMember);
+// In tuples: a union is one type, not some types of which each has a name.
+type TypeName<Value, Text> = [Value] extends [readonly string[]] ? "string[]"
+  : [Value] extends [readonly ((...given: never) => unknown)[]] ? "function[]"
+  : [Value] extends [readonly unknown[]] ? Text extends "unknown" ? Text : "unknown[]"
+  : [Value] extends [boolean] ? "boolean"
+  : [Value] extends [string] ? string extends Value ? Text : "unknown"
+  : [Value] extends [(...given: never) => unknown] ? "function"
+  : "unknown";
 
-/** What a value of each kind must be. */
-const KINDS: Readonly<Record<string, readonly [rule: string, test: (value: unknown) => boolean]>> = {
-  // Of a text each character would be a member.
-  2: ["a list of texts", isList(isText)],
+type Test = (value: unknown) => boolean;
+const isText: Test = (value) => typeof value === "string";
+const isFunction: Test = (value) => typeof value === "function";
+const isListOf = (isMember: Test): Test => (value) => Array.isArray(value) && value.every(isMember);
+
+/** What a message calls each type, and which values have it. */
+const TYPES: Readonly<Record<string, readonly [rule: string, test: Test]>> = {
   // The text "false" would count as true.
-  3: ["true or false", (value) => typeof value === "boolean"],
-  4: ["a text", isText],
-  5: ["a function", isFunction],
-  6: ["a list", Array.isArray],
-  7: ["a list of functions", isList(isFunction)],
+  boolean: ["true or false", (value) => typeof value === "boolean"],
+  string: ["a text", isText],
+  // Of a text each character would be a member.
+  "string[]": ["a list of texts", isListOf(isText)],
+  function: ["a function", isFunction],
+  "function[]": ["a list of functions", isListOf(isFunction)],
+  "unknown[]": ["a list", Array.isArray],
 };
 
 /**
@@ -76,7 +78,7 @@ const KINDS: Readonly<Record<string, readonly [rule: string, test: (value: unkno
  */
 export function checkNames(what: string, options: unknown, names: object): void {
   if (typeof options !== "object" || options === null) {
-    throw new TypeError(describeOption(what, "an object", options));
+    throw invalidOption(what, "an object", options);
   }
   for (const [name, value] of Object.entries(options)) {
     const full = what === "options" ? name : `${what}.${name}`;
@@ -85,20 +87,21 @@ export function checkNames(what: string, options: unknown, names: object): void 
         `Invalid options: unknown option "${full}". Options: ${Object.keys(names).join(", ")}`,
       );
     }
-    checkKind(full, value, (names as Readonly<Record<string, number>>)[name]!);
+    checkType(full, value, (names as Readonly<Record<string, unknown>>)[name]);
   }
 }
 
-function checkKind(name: string, value: unknown, kind: number): void {
-  const [rule, test] = KINDS[kind] ?? [];
+/** @param type as in {@linkcode Names}; anything else is not checked here */
+function checkType(name: string, value: unknown, type: unknown): void {
+  const [rule, test] = TYPES[type as string] ?? [];
   // `null` is an option that is not set, but no list of texts and no function.
-  const isSet = value !== undefined && (value !== null || kind === 2 || kind === 5);
-  if (isSet && test?.(value) === false) throw new TypeError(describeOption(name, rule!, value));
+  const isSet = value !== undefined && (value !== null || type === "string[]" || type === "function");
+  if (isSet && test?.(value) === false) throw invalidOption(name, rule!, value);
 }
 
 /** @throws {TypeError} for a value that is set and no list of texts */
 export function checkTexts(name: string, value: unknown): void {
-  checkKind(name, value, 2);
+  checkType(name, value, "string[]");
 }
 
 /**
@@ -114,11 +117,11 @@ export function checkMade<Made extends object>(
   maker: string,
 ): void {
   if (made && typeof made[method] !== "function") {
-    throw new TypeError(describeOption(name, `made by ${maker}`, made));
+    throw invalidOption(name, `made by ${maker}`, made);
   }
 }
 
-/** The message for an option that breaks the rule: what it must be, and what it is. */
-export function describeOption(name: string, rule: string, value: unknown): string {
-  return `Invalid options: "${name}" must be ${rule}, but is "${value}"`;
+/** The error for an option that breaks the rule: what it must be, and what it is. */
+export function invalidOption(name: string, rule: string, value: unknown): TypeError {
+  return new TypeError(`Invalid options: "${name}" must be ${rule}, but is "${value}"`);
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkMade, checkNames, describeOption, type Names } from "./option_check.ts";
+import { checkMade, checkNames, invalidOption, type Names } from "./option_check.ts";
 import { type Observe, observeFailures } from "../events.ts";
 import { isLoopbackHost } from "../http/network/loopback.ts";
 import { createCallerFinder, type TrustedProxies } from "../http/network/trusted_proxy.ts";
@@ -48,7 +48,7 @@ export interface ServerOptions {
   };
 }
 
-const UNSAFE_NAMES: Names<NonNullable<ServerOptions["unsafe"]>> = { httpIssuer: 3 };
+const UNSAFE_NAMES: Names<NonNullable<ServerOptions["unsafe"]>> = { httpIssuer: "boolean" };
 
 /** What services are built from. */
 export interface Server {
@@ -121,7 +121,7 @@ export function checkAllowed(
   const check = (name: string, values: readonly string[] = [], form: RegExp): void => {
     const value = values.find((each) => !form.test(each));
     if (value !== undefined) {
-      throw new TypeError(describeOption(name, "exact values in lower case, or *", value));
+      throw invalidOption(name, "exact values in lower case, or *", value);
     }
   };
   check("allowedHosts", allowedHosts, /^(\*|[^\s*/?#@A-Z]+)$/);
@@ -136,7 +136,7 @@ export function checkAddress(name: "issuer" | "url", address: string, unsafe?: S
   if (!secure || typeof address !== "string" || /[?#]/.test(address) || url.username || url.password) {
     const rule = "an https URL (http on loopback) without query, fragment or user";
     // Not a password, which a log would keep.
-    throw new TypeError(describeOption(name, rule, url?.username || url?.password ? url.host : address));
+    throw invalidOption(name, rule, url?.username || url?.password ? url.host : address);
   }
   return url;
 }

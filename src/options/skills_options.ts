@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkMade, checkNames, checkOneOf, checkWhole, describeOption, type Names } from "./option_check.ts";
+import { checkMade, checkNames, checkOneOf, checkWhole, invalidOption, type Names } from "./option_check.ts";
 import type { BlobStore } from "../skills/blobs/blob_store.ts";
 import type { SkillFolder } from "../skills/local/folder.ts";
 import type { MarkerRule } from "../skills/messages/markers.ts";
@@ -122,24 +122,27 @@ export function completeSkills(
 /** @throws {TypeError} for the path of a folder, say, in its place */
 function checkFolder(folder: SkillFolder): SkillFolder {
   if (typeof folder?.list === "function") return folder;
-  throw new TypeError(
-    describeOption(
-      "skills.folders",
-      "a list of folders, made by skillFolder() of trivet/skill-folder",
-      folder,
-    ),
+  throw invalidOption(
+    "skills.folders",
+    "a list of folders, made by skillFolder() of trivet/skill-folder",
+    folder,
   );
 }
 
-const RULE_NAMES: Names<MarkdownRules> = { unknownKeys: 1, reservedNames: 3 };
-const INTAKE_NAMES: Names<NonNullable<SkillsOptions["intake"]>> = { memory: 1, wait: 1, idle: 1, whole: 1 };
-const DISCOVERY_NAMES: Names<DiscoverySettings> = { workspaces: 2 };
+const RULE_NAMES: Names<MarkdownRules> = { unknownKeys: "unknown", reservedNames: "boolean" };
+const INTAKE_NAMES: Names<NonNullable<SkillsOptions["intake"]>> = {
+  memory: "unknown",
+  wait: "unknown",
+  idle: "unknown",
+  whole: "unknown",
+};
+const DISCOVERY_NAMES: Names<DiscoverySettings> = { workspaces: "string[]" };
 const MESSAGES_NAMES: Names<MessagesSettings> = {
-  upstream: 1,
-  markers: 1,
-  bodyLimit: 1,
-  memory: 1,
-  mostRounds: 1,
+  upstream: "unknown",
+  markers: "unknown",
+  bodyLimit: "unknown",
+  memory: "unknown",
+  mostRounds: "unknown",
 };
 
 function checkRules(rules: MarkdownRules): MarkdownRules {

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { gateway } from "../gateway.ts";
-import { group, resourceTemplate, tool, toolServer } from "../mcp_service.ts";
+import { group, prompt, resourceTemplate, tool, toolServer } from "../mcp_service.ts";
 import { addClient, createTrivet, memoryStore } from "../mod.ts";
 import { openApi } from "../openapi.ts";
 import { resourceServer } from "../resource_server.ts";
@@ -74,6 +74,8 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
   ["mcp.middleware", () => trivet({ mcp: { middleware: ["log"] } })],
   ["mcp.middleware", () => trivet({ mcp: { middleware: read } })],
   ["mcp.sources", () => trivet({ mcp: { sources: {} } })],
+  ["mcp.sources", () => trivet({ mcp: { sources: ["./api.json"] } })],
+  ["extensions", () => toolServer(any({ url: issuer, store: memoryStore(), extensions: [{}] }))],
   ["group.middleware", () => group(any({ middleware: [read, {}] }), [])],
   [
     "impliedScopes.admin",
@@ -82,6 +84,14 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
   ["mcp.toJsonSchema", () => trivet({ mcp: { toJsonSchema: {} } })],
   ["tool.run", () => tool(any({ name: "a", description: "", run: "" }))],
   ["resourceTemplate.list", () => resourceTemplate(any({ uriTemplate: "a:{b}", name: "a", read, list: [] }))],
+  [
+    "complete.b",
+    () => resourceTemplate(any({ uriTemplate: "a:{b}", name: "a", read, complete: { b: ["c"] } })),
+  ],
+  [
+    "a.complete",
+    () => prompt(any({ name: "a", get: read, arguments: [{ name: "b", complete: ["c"] }] })),
+  ],
   ["fetch", () => resource({ fetch: {} })],
   ["sqliteStore.onWarning", () => sqliteStore(":memory:", any({ onWarning: "warn" }))],
   ["gateway.fetch", () => gateway(any({ fetch: "" }))],

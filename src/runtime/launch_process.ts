@@ -27,12 +27,12 @@ export interface LaunchOptions {
 }
 
 const NAMES: Names<LaunchOptions> = {
-  command: 4,
-  args: 2,
-  env: 1,
-  cwd: 4,
-  onStderr: 5,
-  closeTimeout: 1,
+  command: "string",
+  args: "string[]",
+  env: "unknown",
+  cwd: "string",
+  onStderr: "function",
+  closeTimeout: "unknown",
 };
 
 /**

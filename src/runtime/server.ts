@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkNames, describeOption, type Names } from "../options/option_check.ts";
+import { checkNames, invalidOption, type Names } from "../options/option_check.ts";
 import { SERVER_FAILED } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
 
@@ -32,7 +32,13 @@ export interface ServeOptions {
   readonly tls?: TlsCertificate | undefined;
 }
 
-const NAMES: Names<ServeOptions> = { port: 1, hostname: 4, closeTimeout: 1, onError: 5, tls: 1 };
+const NAMES: Names<ServeOptions> = {
+  port: "unknown",
+  hostname: "string",
+  closeTimeout: "unknown",
+  onError: "function",
+  tls: "unknown",
+};
 
 /** How long a client can take to send its header fields, on Node. */
 export const HEADERS_TIMEOUT_MS = 15_000;
@@ -61,7 +67,7 @@ export function completeServeOptions(options: ServeOptions): Required<ServeOptio
   const { port = 8787, hostname = "127.0.0.1", closeTimeout = 10_000, onError = () => {}, tls } = options;
   // Runtimes take an empty text, as of an unset variable, for all addresses.
   if (hostname === "") {
-    throw new TypeError(describeOption("serve.hostname", "an address or a host", hostname));
+    throw invalidOption("serve.hostname", "an address or a host", hostname);
   }
   return { port, hostname, closeTimeout, onError, tls };
 }

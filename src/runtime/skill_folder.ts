@@ -22,7 +22,7 @@ export interface SkillFolderOptions {
   readonly optional?: boolean;
 }
 
-const NAMES: Names<SkillFolderOptions> = { followLinks: 3, optional: 3 };
+const NAMES: Names<SkillFolderOptions> = { followLinks: "boolean", optional: "boolean" };
 
 /** A folder with more entries is refused: the listed ones would be arbitrary. */
 const MAX_ENTRIES = 10_000;

@@ -31,7 +31,7 @@ export interface WorkerOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-const NAMES: Names<WorkerOptions> = { onError: 5 };
+const NAMES: Names<WorkerOptions> = { onError: "function" };
 
 /** A worker for the handler that `create` makes from the bindings. @throws {TypeError} for an option that does not exist */
 export function toWorker<Env>(create: (env: Env) => FetchHandler, options: WorkerOptions = {}): Worker<Env> {

@@ -51,7 +51,11 @@ export interface SecretRotationOptions {
   readonly pause?: (milliseconds: number) => Promise<void>;
 }
 
-const NAMES: Names<SecretRotationOptions> = { retentionDays: 1, revokeOld: 3, pause: 5 };
+const NAMES: Names<SecretRotationOptions> = {
+  retentionDays: "unknown",
+  revokeOld: "boolean",
+  pause: "function",
+};
 
 /** What a rotation did. */
 export interface SecretRotation {

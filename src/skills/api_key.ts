@@ -29,7 +29,7 @@ export interface ApiKeyRequest {
   readonly scopes?: readonly string[] | undefined;
 }
 
-const NAMES: Names<ApiKeyRequest> = { name: 4, workspace: 4, scopes: 2 };
+const NAMES: Names<ApiKeyRequest> = { name: "string", workspace: "string", scopes: "string[]" };
 
 /**
  * Creates a key. The secret is returned only here; the store keeps its digest.

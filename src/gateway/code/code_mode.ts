@@ -32,7 +32,14 @@ export interface CodeModeOptions {
   readonly rank?: RankEntries;
 }
 
-const NAMES: Names<CodeModeOptions> = { engine: 1, limits: 1, names: 1, pinned: 2, about: 4, rank: 5 };
+const NAMES: Names<CodeModeOptions> = {
+  engine: "unknown",
+  limits: "unknown",
+  names: "unknown",
+  pinned: "string[]",
+  about: "string",
+  rank: "function",
+};
 const DEFAULT_LIMITS: CodeLimits = {
   computeMs: 5_000,
   memoryBytes: 32 * 1024 * 1024,

@@ -27,7 +27,13 @@ export interface SearchModeOptions {
   readonly limit?: number;
 }
 
-const NAMES: Names<SearchModeOptions> = { pinned: 2, names: 1, about: 4, rank: 5, limit: 1 };
+const NAMES: Names<SearchModeOptions> = {
+  pinned: "string[]",
+  names: "unknown",
+  about: "string",
+  rank: "function",
+  limit: "unknown",
+};
 const MAX_QUERY_CHARACTERS = 1000;
 export const MAX_LIMIT = 50;
 

@@ -4,13 +4,7 @@
  *
  * @module
  */
-import {
-  checkNames,
-  checkOneOf,
-  checkTexts,
-  describeOption,
-  type Names,
-} from "../../options/option_check.ts";
+import { checkNames, checkOneOf, checkTexts, invalidOption, type Names } from "../../options/option_check.ts";
 import { parseIp, startsWith, unmapIp } from "./ip_address.ts";
 import type { RequestContext } from "../service.ts";
 
@@ -25,7 +19,7 @@ export interface TrustedProxies {
   readonly field?: "x-forwarded-for" | "forwarded";
 }
 
-const NAMES: Names<TrustedProxies> = { addresses: 2, field: 1 };
+const NAMES: Names<TrustedProxies> = { addresses: "string[]", field: "unknown" };
 
 /** Returns the context with the caller's address instead of the proxy's. */
 export type FindCaller = (request: Request, context: RequestContext) => RequestContext;
@@ -85,9 +79,7 @@ function parseBlock(text: string): readonly [prefix: Uint8Array, bits: number] {
   const most = (bytes?.length ?? 0) * 8;
   const bits = Number(length ?? most);
   if (!bytes || bits > most) {
-    throw new TypeError(
-      describeOption("trustedProxies", "addresses (10.0.0.2) or CIDR blocks (10.0.0.0/8)", text),
-    );
+    throw invalidOption("trustedProxies", "addresses (10.0.0.2) or CIDR blocks (10.0.0.0/8)", text);
   }
   const inner = unmapIp(bytes);
   return [inner, Math.max(0, bits - (most - inner.length * 8))];

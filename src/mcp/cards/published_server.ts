@@ -19,7 +19,12 @@ export interface Repository {
   readonly id?: string;
 }
 
-export const REPOSITORY_NAMES: Names<Repository> = { url: 4, source: 4, subfolder: 4, id: 4 };
+export const REPOSITORY_NAMES: Names<Repository> = {
+  url: "string",
+  source: "string",
+  subfolder: "string",
+  id: "string",
+};
 
 /** A value that the user of a server provides, such as a key. */
 export interface ServerInput {

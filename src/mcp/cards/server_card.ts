@@ -23,7 +23,7 @@ export interface ServerCardOptions {
   readonly repository?: Repository;
 }
 
-const NAMES: Names<ServerCardOptions> = { name: 4, description: 4, repository: 1 };
+const NAMES: Names<ServerCardOptions> = { name: "string", description: "string", repository: "unknown" };
 
 /** The server for which a card is made. */
 export interface CardServer extends ServerInfo {

@@ -172,65 +172,65 @@ export type PromptReply = string | readonly PromptMessage[] | PromptResult;
 export type Definition = ToolDefinition | ResourceDefinition | ResourceTemplateDefinition | PromptDefinition;
 
 // Other names are refused: a tool with `scope` for `scopes` would be open to all callers.
-const TOOL_NAMES: Names<ToolDefinition, 1> = {
-  kind: 1,
-  name: 1,
-  title: 1,
-  description: 1,
-  icons: 1,
-  scopes: 2,
-  _meta: 1,
-  input: 1,
-  output: 1,
-  annotations: 1,
-  task: 1,
-  run: 5,
+const TOOL_NAMES: Names<ToolDefinition, "unknown"> = {
+  kind: "unknown",
+  name: "unknown",
+  title: "unknown",
+  description: "unknown",
+  icons: "unknown",
+  scopes: "string[]",
+  _meta: "unknown",
+  input: "unknown",
+  output: "unknown",
+  annotations: "unknown",
+  task: "unknown",
+  run: "function",
 };
-const RESOURCE_NAMES: Names<ResourceDefinition, 1> = {
-  kind: 1,
-  name: 1,
-  title: 1,
-  description: 1,
-  icons: 1,
-  scopes: 2,
-  _meta: 1,
-  uri: 1,
-  mimeType: 1,
-  size: 1,
-  annotations: 1,
-  ttl: 1,
-  cacheScope: 1,
-  read: 5,
+const RESOURCE_NAMES: Names<ResourceDefinition, "unknown"> = {
+  kind: "unknown",
+  name: "unknown",
+  title: "unknown",
+  description: "unknown",
+  icons: "unknown",
+  scopes: "string[]",
+  _meta: "unknown",
+  uri: "unknown",
+  mimeType: "unknown",
+  size: "unknown",
+  annotations: "unknown",
+  ttl: "unknown",
+  cacheScope: "unknown",
+  read: "function",
 };
-const TEMPLATE_NAMES: Names<ResourceTemplateDefinition, 1> = {
-  kind: 1,
-  name: 1,
-  title: 1,
-  description: 1,
-  icons: 1,
-  scopes: 2,
-  _meta: 1,
-  uriTemplate: 1,
-  mimeType: 1,
-  annotations: 1,
-  ttl: 1,
-  cacheScope: 1,
-  list: 5,
-  complete: 1,
-  isListed: 3,
-  read: 5,
-  exists: 5,
+const TEMPLATE_NAMES: Names<ResourceTemplateDefinition, "unknown"> = {
+  kind: "unknown",
+  name: "unknown",
+  title: "unknown",
+  description: "unknown",
+  icons: "unknown",
+  scopes: "string[]",
+  _meta: "unknown",
+  uriTemplate: "unknown",
+  mimeType: "unknown",
+  annotations: "unknown",
+  ttl: "unknown",
+  cacheScope: "unknown",
+  list: "function",
+  complete: "unknown",
+  isListed: "boolean",
+  read: "function",
+  exists: "function",
 };
-const PROMPT_NAMES: Names<PromptDefinition, 1> = {
-  kind: 1,
-  name: 1,
-  title: 1,
-  description: 1,
-  icons: 1,
-  scopes: 2,
-  _meta: 1,
-  arguments: 1,
-  get: 5,
+const PROMPT_NAMES: Names<PromptDefinition, "unknown"> = {
+  kind: "unknown",
+  name: "unknown",
+  title: "unknown",
+  description: "unknown",
+  icons: "unknown",
+  scopes: "string[]",
+  _meta: "unknown",
+  arguments: "unknown",
+  get: "function",
 };
 
 /** The parameter of {@linkcode tool}: `run` gets values of `input` and returns values of `output`. */
@@ -251,8 +251,7 @@ type FullResult = import("./content.ts").ToolResult;
 /**
  * Defines a tool. `run` gets the arguments as parsed by the `input` schema. It returns text, one or several content
  * items, a `ToolResult`, or any JSON value, which is sent as text. With an `output` schema, `run` returns a value of that
- * schema, which is sent as structured content and as text; a `ToolResult` is recognized there by `structuredContent` or
- * `isError: true`.
+ * schema, sent as structured content and as text; a \`ToolResult\` is known there by \`structuredContent\` or \`isError: true\`.
  * @throws {TypeError} naming a member that does not exist
  */
 export function tool<
@@ -274,21 +273,21 @@ export function resource(definition: Omit<ResourceDefinition, "kind">): Resource
 
 /**
  * Defines all resources whose URI matches a template.
- * @throws {TypeError} naming a member that does not exist, or the invalid part of the template
+ * @throws {TypeError} naming a member that does not exist or is of another type, or the invalid part of the template
  */
 export function resourceTemplate(
   definition: Omit<ResourceTemplateDefinition, "kind">,
 ): ResourceTemplateDefinition {
   checkNames("resourceTemplate", definition, TEMPLATE_NAMES);
   const { uriTemplate, complete = {} } = definition;
-  const variables = Object.fromEntries(variableNames(`${uriTemplate}`).map((name) => [name, 1]));
+  const variables = Object.fromEntries(variableNames(`${uriTemplate}`).map((name) => [name, "function"]));
   checkNames("complete", complete, variables);
   return { kind: "resource_template", ...definition };
 }
 
 /**
  * Defines a prompt: text for one user message, or a list of messages.
- * @throws {TypeError} naming a member that does not exist, or for arguments that are no list of objects
+ * @throws {TypeError} naming a member that does not exist or is of another type, or for arguments that are no list of objects
  */
 export function prompt(definition: Omit<PromptDefinition, "kind">): PromptDefinition {
   checkNames("prompt", definition, PROMPT_NAMES);
@@ -296,5 +295,6 @@ export function prompt(definition: Omit<PromptDefinition, "kind">): PromptDefini
   if (!Array.isArray(variables) || !variables.every(isObject)) {
     throw cannotDefine(name, "arguments must be a list of objects");
   }
+  for (const { complete } of variables) checkNames(`${name}`, { complete }, { complete: "function" });
   return { kind: "prompt", ...definition };
 }

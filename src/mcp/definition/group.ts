@@ -39,7 +39,7 @@ export interface GroupOptions {
   readonly middleware?: readonly Middleware[];
 }
 
-const NAMES: Names<GroupOptions> = { prefix: 4, scopes: 2, middleware: 7 };
+const NAMES: Names<GroupOptions> = { prefix: "string", scopes: "string[]", middleware: "function[]" };
 
 /**
  * Applies the options to the definitions, and returns one flat list.

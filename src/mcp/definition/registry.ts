@@ -69,12 +69,12 @@ export const ALL_LISTS: Offers = {
 };
 
 const TASK_NAMES: Names<ToolTask> = {
-  support: 1,
-  start: 1,
-  restart: 3,
-  ttl: 1,
-  pollInterval: 1,
-  statusMessage: 4,
+  support: "unknown",
+  start: "unknown",
+  restart: "boolean",
+  ttl: "unknown",
+  pollInterval: "unknown",
+  statusMessage: "string",
 };
 
 /** The schema that MCP 2025-11-25 (tools, data types) recommends for tools without arguments. */

@@ -46,7 +46,7 @@ export interface ClientSecretOptions {
   readonly keepOld?: number | undefined;
 }
 
-const NAMES: Names<ClientSecretOptions> = { secret: 4, keepOld: 1 };
+const NAMES: Names<ClientSecretOptions> = { secret: "string", keepOld: "unknown" };
 
 /**
  * Gives a client a new secret. The secret is returned only here: the store keeps its digest.

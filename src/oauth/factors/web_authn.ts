@@ -19,7 +19,7 @@ export interface PasskeySettings {
   readonly origins?: readonly string[];
 }
 
-const NAMES: Names<PasskeySettings> = { rpId: 4, rpName: 4, origins: 2 };
+const NAMES: Names<PasskeySettings> = { rpId: "string", rpName: "string", origins: "string[]" };
 
 type Registration = Parameters<
   typeof import("@simplewebauthn/server").verifyRegistrationResponse

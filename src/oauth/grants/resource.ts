@@ -13,11 +13,11 @@ import { expandScopes } from "./scope.ts";
 const MAX_RESOURCES = 10;
 
 const NAMES: Names<ProtectedResource> = {
-  resource: 4,
-  name: 4,
-  scopes: 2,
-  accessTokenFormat: 1,
-  accessTokenLifetime: 1,
+  resource: "string",
+  name: "string",
+  scopes: "string[]",
+  accessTokenFormat: "unknown",
+  accessTokenLifetime: "unknown",
 };
 
 /** The canonical spelling of an identifier: clients differ in the case of the host and in a trailing slash. */

@@ -30,7 +30,13 @@ export interface ScopeTable {
   readonly scopeRoles: ReadonlyMap<string, UserRole>;
 }
 
-const NAMES: Names<ScopeDefinition> = { description: 4, descriptions: 1, implies: 2, default: 3, role: 1 };
+const NAMES: Names<ScopeDefinition> = {
+  description: "string",
+  descriptions: "unknown",
+  implies: "string[]",
+  default: "boolean",
+  role: "unknown",
+};
 
 /** Compiles the operator's scopes. @throws {TypeError} for an invalid name, or one that implies an undefined scope */
 export function defineScopes(scopes: Readonly<Record<string, string | ScopeDefinition>>): ScopeTable {

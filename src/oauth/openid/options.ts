@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkNames, checkSome, describeOption, type Names } from "../../options/option_check.ts";
+import { checkNames, checkSome, invalidOption, type Names } from "../../options/option_check.ts";
 import type { JwsAlgorithm } from "../../crypto/jws.ts";
 import type { SecurityProfile } from "../security_profile.ts";
 
@@ -45,12 +45,16 @@ export const OPENID_SCOPES: Readonly<Record<string, { readonly description: stri
 };
 
 const NAMES: Names<OpenIdOptions> = {
-  subjectTypes: 2,
-  idTokenLifetime: 1,
-  scopeClaimsInIdToken: 3,
-  identityAssertions: 6,
+  subjectTypes: "string[]",
+  idTokenLifetime: "unknown",
+  scopeClaimsInIdToken: "boolean",
+  identityAssertions: "unknown[]",
 };
-const AUDIENCE_NAMES: Names<IdentityAssertionAudience> = { audience: 4, clientId: 5, resources: 2 };
+const AUDIENCE_NAMES: Names<IdentityAssertionAudience> = {
+  audience: "string",
+  clientId: "function",
+  resources: "string[]",
+};
 
 /** The settings; `undefined` when the operator has not turned OpenID Connect on. @throws {TypeError} */
 export function completeOpenId(option: boolean | OpenIdOptions | undefined): OpenIdSettings | undefined {
@@ -67,7 +71,7 @@ export function completeOpenId(option: boolean | OpenIdOptions | undefined): Ope
   for (const each of identityAssertions) {
     const name = "oauth.openid.identityAssertions";
     checkNames(name, each, AUDIENCE_NAMES);
-    if (!each.audience) throw new TypeError(describeOption(`${name}.audience`, "an issuer", each.audience));
+    if (!each.audience) throw invalidOption(`${name}.audience`, "an issuer", each.audience);
   }
   return { subjectTypes, idTokenLifetime, scopeClaimsInIdToken, identityAssertions };
 }

@@ -104,15 +104,20 @@ const DARK: Palette = {
   soft: "#a8b2b8",
 };
 const NAMES: Names<PageOptions> = {
-  name: 4,
-  logo: 4,
-  colors: 1,
-  texts: 1,
-  defaultLanguage: 1,
-  render: 5,
-  sources: 1,
+  name: "string",
+  logo: "string",
+  colors: "unknown",
+  texts: "unknown",
+  defaultLanguage: "unknown",
+  render: "function",
+  sources: "unknown",
 };
-const COLOR_NAMES: Names<PageColors> = { accent: 4, accentDark: 4, background: 4, backgroundDark: 4 };
+const COLOR_NAMES: Names<PageColors> = {
+  accent: "string",
+  accentDark: "string",
+  background: "string",
+  backgroundDark: "string",
+};
 const WHITE: Rgb = [255, 255, 255];
 const BLACK: Rgb = [0, 0, 0];
 /** WCAG 2.2 success criterion 1.4.3. */

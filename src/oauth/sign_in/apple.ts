@@ -21,7 +21,7 @@ export interface AppleSettings extends Omit<ProviderSettings, "clientSecret"> {
 }
 
 const { clientSecret: _, ...SHARED } = PROVIDER_NAMES;
-const NAMES: Names<AppleSettings> = { ...SHARED, teamId: 4, keyId: 4, privateKey: 4 };
+const NAMES: Names<AppleSettings> = { ...SHARED, teamId: "string", keyId: "string", privateKey: "string" };
 const APPLE = "https://appleid.apple.com";
 /** Apple allows up to six months; each request has its own. */
 const SECRET_LIFETIME_SECONDS = 300;

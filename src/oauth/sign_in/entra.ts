@@ -28,7 +28,13 @@ export interface EntraSettings extends ProviderSettings {
   readonly graph?: string;
 }
 
-const NAMES: Names<EntraSettings> = { ...PROVIDER_NAMES, tenant: 4, tenants: 2, authority: 4, graph: 4 };
+const NAMES: Names<EntraSettings> = {
+  ...PROVIDER_NAMES,
+  tenant: "string",
+  tenants: "string[]",
+  authority: "string",
+  graph: "string",
+};
 const TENANT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** The directory of all personal accounts: the metadata of `consumers` names it. */
 const CONSUMERS = "9188040d-6c67-4c5b-b112-36a304b66dad";

@@ -28,7 +28,12 @@ export interface GithubSettings extends ProviderSettings {
   readonly api?: string;
 }
 
-const NAMES: Names<GithubSettings> = { ...PROVIDER_NAMES, organizations: 2, server: 4, api: 4 };
+const NAMES: Names<GithubSettings> = {
+  ...PROVIDER_NAMES,
+  organizations: "string[]",
+  server: "string",
+  api: "string",
+};
 const GITHUB = "https://github.com";
 /** Organisations, and addresses, that are read of one user. */
 const PAGE = "per_page=100";

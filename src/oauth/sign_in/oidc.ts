@@ -40,7 +40,13 @@ export interface OidcSettings extends ProviderSettings {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-const NAMES: Names<OidcSettings> = { ...PROVIDER_NAMES, issuer: 4, scope: 4, groupsClaim: 4, parameters: 1 };
+const NAMES: Names<OidcSettings> = {
+  ...PROVIDER_NAMES,
+  issuer: "string",
+  scope: "string",
+  groupsClaim: "string",
+  parameters: "unknown",
+};
 
 /** What differs between providers. */
 export interface OidcRules {

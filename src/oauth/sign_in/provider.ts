@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { checkNames, checkTexts, describeOption, type Names } from "../../options/option_check.ts";
+import { checkNames, checkTexts, invalidOption, type Names } from "../../options/option_check.ts";
 import type { Claims } from "../../crypto/jws.ts";
 import type { PublicFetch } from "../../http/network/public_fetch.ts";
 import type { RemoteDocuments } from "../clients/remote_document.ts";
@@ -75,19 +75,23 @@ export interface ProviderSettings extends Admission {
 }
 
 export const PROVIDER_NAMES: Names<ProviderSettings> = {
-  id: 4,
-  name: 4,
-  clientId: 4,
-  clientSecret: 4,
-  domains: 2,
-  groups: 2,
-  admits: 5,
-  roles: 1,
-  scopes: 1,
-  keepTokens: 3,
+  id: "string",
+  name: "string",
+  clientId: "string",
+  clientSecret: "string",
+  domains: "string[]",
+  groups: "string[]",
+  admits: "function",
+  roles: "unknown",
+  scopes: "unknown",
+  keepTokens: "boolean",
 };
 
-const ROLE_NAMES: Names<Record<UserRole, unknown>> = { reader: 1, author: 1, admin: 1 };
+const ROLE_NAMES: Names<Record<UserRole, unknown>> = {
+  reader: "unknown",
+  author: "unknown",
+  admin: "unknown",
+};
 
 /** What a provider uses of the server. */
 export interface ProviderContext {
@@ -208,7 +212,7 @@ export function toProviderBase(
 /** @throws {TypeError} for an empty name */
 function checkGroups(name: string, groups: readonly string[] | undefined): void {
   checkTexts(name, groups);
-  if (groups?.includes("")) throw new TypeError(describeOption(name, "names of groups", ""));
+  if (groups?.includes("")) throw invalidOption(name, "names of groups", "");
 }
 
 function admitsNoOne(name: string): TypeError {
@@ -221,9 +225,7 @@ export function checkDomains(name: string, domains: readonly string[] | undefine
   if (domains.length === 0) throw admitsNoOne(name);
   for (const domain of domains) {
     if (!/^[^\s@*/:,]+$/.test(domain)) {
-      throw new TypeError(
-        describeOption(name, "domains such as example.com, each a text of its own", domain),
-      );
+      throw invalidOption(name, "domains such as example.com, each a text of its own", domain);
     }
   }
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { describeOption } from "../../options/option_check.ts";
+import { invalidOption } from "../../options/option_check.ts";
 import type { SignInProvider } from "./provider.ts";
 
 /** Pages below `/login/`. */
@@ -43,7 +43,7 @@ export function defineProviders(
   const isProvider = (given: Partial<SignInProvider> | null): boolean => typeof given?.start === "function";
   if (!Array.isArray(providers) || !providers.every(isProvider)) {
     const rule = "a list of providers, made by google(), oidc() and others of trivet/sign-in";
-    throw new TypeError(describeOption("oauth.signIn", rule, providers));
+    throw invalidOption("oauth.signIn", rule, providers);
   }
   for (const provider of providers) {
     if (!/^[a-z0-9-]{1,32}$/.test(provider.id)) {

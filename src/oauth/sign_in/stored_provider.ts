@@ -51,21 +51,21 @@ export interface ProviderRegistration {
 }
 
 const NAMES: Names<ProviderRegistration> = {
-  kind: 1,
-  id: 4,
-  name: 4,
-  clientId: 4,
-  clientSecret: 4,
-  issuer: 4,
-  tenant: 4,
-  domains: 2,
-  groups: 2,
-  roles: 1,
-  scopes: 1,
-  keepTokens: 3,
-  groupsClaim: 4,
-  teamId: 4,
-  keyId: 4,
+  kind: "unknown",
+  id: "string",
+  name: "string",
+  clientId: "string",
+  clientSecret: "string",
+  issuer: "string",
+  tenant: "string",
+  domains: "string[]",
+  groups: "string[]",
+  roles: "unknown",
+  scopes: "unknown",
+  keepTokens: "boolean",
+  groupsClaim: "string",
+  teamId: "string",
+  keyId: "string",
 };
 
 /** The settings that only some kinds use. Google and Apple say nothing about groups. */

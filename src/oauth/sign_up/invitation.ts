@@ -37,7 +37,12 @@ export interface InvitationRequest {
   readonly lifetime?: number | undefined;
 }
 
-const NAMES: Names<InvitationRequest> = { email: 4, mailed: 3, role: 1, lifetime: 1 };
+const NAMES: Names<InvitationRequest> = {
+  email: "string",
+  mailed: "boolean",
+  role: "unknown",
+  lifetime: "unknown",
+};
 
 /** An invitation without the digest of its token. */
 export type ShownInvitation = Omit<Invitation, "digest">;

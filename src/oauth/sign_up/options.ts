@@ -20,7 +20,7 @@ export interface SignUpSettings {
 /** Who can create an account: one mode for all, or one for each way of sign-in. */
 export type SignUpOption = SignUpMode | Partial<SignUpSettings>;
 
-const NAMES: Names<SignUpSettings> = { passwords: 1, providers: 1 };
+const NAMES: Names<SignUpSettings> = { passwords: "unknown", providers: "unknown" };
 
 /** The settings. @throws {TypeError} naming the option and the rule */
 export function completeSignUp(

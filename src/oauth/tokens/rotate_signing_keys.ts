@@ -42,7 +42,12 @@ export interface KeyRotationOptions {
   readonly revokeOld?: boolean;
 }
 
-const NAMES: Names<KeyRotationOptions> = { algorithms: 2, notice: 1, maxTokenLifetime: 1, revokeOld: 3 };
+const NAMES: Names<KeyRotationOptions> = {
+  algorithms: "string[]",
+  notice: "unknown",
+  maxTokenLifetime: "unknown",
+  revokeOld: "boolean",
+};
 
 /** The signing keys of the servers on this store, oldest first for each algorithm. */
 export async function listSigningKeys(store: Store): Promise<ShownSigningKey[]> {

@@ -21,7 +21,13 @@ export interface LoginField {
   readonly required?: boolean;
 }
 
-const NAMES: Names<LoginField> = { name: 4, label: 1, type: 1, autocomplete: 4, required: 3 };
+const NAMES: Names<LoginField> = {
+  name: "string",
+  label: "unknown",
+  type: "unknown",
+  autocomplete: "string",
+  required: "boolean",
+};
 const TYPES = ["text", "password", "email", "tel", "url", "number"];
 const RESERVED = ["username", "password", "redirect"];
 

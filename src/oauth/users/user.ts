@@ -37,7 +37,13 @@ export interface UserRegistration {
   readonly role?: UserRole | undefined;
 }
 
-const NAMES: Names<UserRegistration> = { username: 4, password: 4, name: 4, email: 4, role: 1 };
+const NAMES: Names<UserRegistration> = {
+  username: "string",
+  password: "string",
+  name: "string",
+  email: "string",
+  role: "unknown",
+};
 
 /**
  * Adds a user.

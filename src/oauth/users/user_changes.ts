@@ -35,7 +35,7 @@ export interface UserChanges {
   readonly role?: UserRole | undefined;
 }
 
-const CHANGE_NAMES: Names<UserChanges> = { name: 4, email: 4, role: 1 };
+const CHANGE_NAMES: Names<UserChanges> = { name: "string", email: "string", role: "unknown" };
 
 /** Options of {@linkcode setPassword}. */
 export interface PasswordOptions {
@@ -45,7 +45,7 @@ export interface PasswordOptions {
   readonly iterations?: number;
 }
 
-const PASSWORD_NAMES: Names<PasswordOptions> = { policy: 1, iterations: 1 };
+const PASSWORD_NAMES: Names<PasswordOptions> = { policy: "unknown", iterations: "unknown" };
 
 /** What the commit of a change checks beside the record that it changes; rejects to refuse the change. */
 export type Conditions = (user: User | Profile) => Promise<readonly Check[]>;

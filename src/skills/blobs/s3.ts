@@ -33,14 +33,14 @@ export interface S3Options {
 }
 
 const NAMES: Names<S3Options> = {
-  bucket: 4,
-  prefix: 4,
-  region: 4,
-  endpoint: 4,
-  accessKeyId: 4,
-  secretAccessKey: 4,
-  sessionToken: 4,
-  timeout: 1,
+  bucket: "string",
+  prefix: "string",
+  region: "string",
+  endpoint: "string",
+  accessKeyId: "string",
+  secretAccessKey: "string",
+  sessionToken: "string",
+  timeout: "unknown",
 };
 
 /**

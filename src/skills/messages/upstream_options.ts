@@ -30,14 +30,14 @@ export interface Upstream {
 }
 
 const NAMES: Names<Upstream> = {
-  url: 4,
-  key: 4,
-  headers: 1,
-  connectLimit: 1,
-  answerLimit: 1,
-  idleLimit: 1,
-  sizeLimit: 1,
-  fetch: 5,
+  url: "string",
+  key: "string",
+  headers: "unknown",
+  connectLimit: "unknown",
+  answerLimit: "unknown",
+  idleLimit: "unknown",
+  sizeLimit: "unknown",
+  fetch: "function",
 };
 /** Default of `sizeLimit`: a response is assembled in memory. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

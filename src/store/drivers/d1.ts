@@ -68,7 +68,12 @@ export interface D1Options extends FormatOptions {
   readonly monotonic?: () => number;
 }
 
-const NAMES: Names<D1Options> = { allowOlder: 3, pollEvery: 1, now: 5, monotonic: 5 };
+const NAMES: Names<D1Options> = {
+  allowOlder: "boolean",
+  pollEvery: "unknown",
+  now: "function",
+  monotonic: "function",
+};
 
 /** Opens a store. Its tables are created at the first use. */
 export function d1Store(database: D1Binding, options: D1Options = {}): Store {

@@ -62,7 +62,7 @@ export interface DurableObjectOptions extends FormatOptions {
   readonly monotonic?: () => number;
 }
 
-const NAMES: Names<DurableObjectOptions> = { allowOlder: 3, now: 5, monotonic: 5 };
+const NAMES: Names<DurableObjectOptions> = { allowOlder: "boolean", now: "function", monotonic: "function" };
 
 /**
  * Opens a store in an object's storage, and creates missing tables.

@@ -43,7 +43,12 @@ export interface LayeredOptions {
   readonly now?: () => number;
 }
 
-const NAMES: Names<LayeredOptions> = { lifetime: 1, kinds: 1, limit: 1, now: 5 };
+const NAMES: Names<LayeredOptions> = {
+  lifetime: "unknown",
+  kinds: "unknown",
+  limit: "unknown",
+  now: "function",
+};
 
 /** A refresh replaces the grant without waiting: an access token is valid as long as its grant exists. */
 const KINDS: Readonly<Record<string, Waits>> = {

@@ -50,12 +50,12 @@ export interface PostgresOptions extends FormatOptions {
 }
 
 const NAMES: Names<PostgresOptions> = {
-  allowOlder: 3,
-  create: 3,
-  sweepEvery: 1,
-  onWarning: 5,
-  now: 5,
-  monotonic: 5,
+  allowOlder: "boolean",
+  create: "boolean",
+  sweepEvery: "unknown",
+  onWarning: "function",
+  now: "function",
+  monotonic: "function",
 };
 
 /**

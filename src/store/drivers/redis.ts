@@ -55,12 +55,12 @@ export interface RedisOptions extends FormatOptions {
 }
 
 const NAMES: Names<RedisOptions> = {
-  allowOlder: 3,
-  create: 3,
-  sweepEvery: 1,
-  onWarning: 5,
-  now: 5,
-  monotonic: 5,
+  allowOlder: "boolean",
+  create: "boolean",
+  sweepEvery: "unknown",
+  onWarning: "function",
+  now: "function",
+  monotonic: "function",
 };
 
 /** Opens a store. It connects at the first use. @throws {TypeError} for an invalid address */

@@ -51,14 +51,14 @@ export interface SqliteOptions extends FormatOptions {
 }
 
 const NAMES: Names<SqliteOptions> = {
-  allowOlder: 3,
-  durable: 1,
-  busyTimeout: 1,
-  sweepEvery: 1,
-  checkpointEvery: 1,
-  onWarning: 5,
-  now: 5,
-  monotonic: 5,
+  allowOlder: "boolean",
+  durable: "unknown",
+  busyTimeout: "unknown",
+  sweepEvery: "unknown",
+  checkpointEvery: "unknown",
+  onWarning: "function",
+  now: "function",
+  monotonic: "function",
 };
 
 interface Waiting {

@@ -29,7 +29,12 @@ export interface OpenWhileUpgradingOptions extends Pick<UpgradeOptions, "onProgr
   readonly upgrade?: boolean;
 }
 
-const NAMES: Names<OpenWhileUpgradingOptions> = { onProgress: 5, onKind: 5, onEnd: 5, upgrade: 3 };
+const NAMES: Names<OpenWhileUpgradingOptions> = {
+  onProgress: "function",
+  onKind: "function",
+  onEnd: "function",
+  upgrade: "boolean",
+};
 
 /** How long a read waits for the upgrade of a kind, before it is a 503. */
 const MAX_WAIT_MS = 3000;

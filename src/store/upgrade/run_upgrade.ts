@@ -55,7 +55,13 @@ export interface UpgradeOptions {
   readonly signal?: AbortSignal;
 }
 
-const NAMES: Names<UpgradeOptions> = { onProgress: 5, onKind: 5, dryRun: 3, again: 3, signal: 1 };
+const NAMES: Names<UpgradeOptions> = {
+  onProgress: "function",
+  onKind: "function",
+  dryRun: "boolean",
+  again: "boolean",
+  signal: "unknown",
+};
 
 /** The position of the upgrade of a kind. */
 interface Cursor extends KindProgress {
