@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkMade } from "../../options/option_check.ts";
+import { checkMade, invalidOption } from "../../options/option_check.ts";
 
 /** COSE algorithms: EdDSA, ES256, RS256. All four runtimes verify them. */
 export const PASSKEY_ALGORITHMS: readonly number[] = [-8, -7, -257];
@@ -84,6 +84,9 @@ export function canHavePasskeys(issuer: string): boolean {
   return !isAddress && (protocol === "https:" || hostname === "localhost" || hostname.endsWith(".localhost"));
 }
 
+/** An authentication context class: `acr_values` separates them by blanks (OpenID Connect Core section 3.1.2.1). */
+const ACR = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
+
 /** @throws {TypeError} naming the option and the rule */
 export function completeFactors(
   issuer: string,
@@ -92,11 +95,13 @@ export function completeFactors(
     readonly authenticateUser?: unknown;
   },
 ): { readonly factors: FactorSettings; readonly acrValues: readonly string[] } {
-  if (!/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/.test(secondFactorAcr) || secondFactorAcr === "password") {
+  if (!ACR.test(secondFactorAcr) || secondFactorAcr === "password") {
     throw new TypeError(
       'Invalid options: "oauth.secondFactorAcr" must be visible ASCII without quotes, and not "password"',
     );
   }
+  const wrong = acrValues?.find((each) => !ACR.test(each));
+  if (wrong !== undefined) throw invalidOption("oauth.acrValues", "visible ASCII without quotes", wrong);
   checkMade("oauth.passkeys", passkeys, "verifyAssertion", "passkeys() of trivet/passkeys");
   if (passkeys && !canHavePasskeys(issuer)) {
     throw new TypeError(

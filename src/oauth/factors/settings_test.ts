@@ -44,9 +44,16 @@ test("an app is possible where there is an account page, and its class is advert
   assert.equal(completeFactors("https://a.example", { account: false }).acrValues, ["password"]);
   assert.equal(completeFactors("https://a.example", { authenticateUser: () => {} }).acrValues, ["mfa"]);
   assert.equal(completeFactors("https://a.example", { acrValues: ["x"] }).acrValues, ["x"]);
-  for (const secondFactorAcr of ["", "a b", "password", 'a"b']) {
-    assert.throws(() => completeFactors("https://a.example", { secondFactorAcr }), /secondFactorAcr/);
+});
+
+test("an authentication context class has no blanks or quotes, and that of a second factor is not password", () => {
+  const refuses = (options: Parameters<typeof completeFactors>[1], name: RegExp) =>
+    assert.throws(() => completeFactors("https://a.example", options), name);
+  for (const acr of ["", "a b", 'a"b']) {
+    refuses({ secondFactorAcr: acr }, /oauth\.secondFactorAcr/);
+    refuses({ acrValues: ["mfa", acr] }, /oauth\.acrValues/);
   }
+  refuses({ secondFactorAcr: "password" }, /oauth\.secondFactorAcr/);
 });
 
 test.run();
