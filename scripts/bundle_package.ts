@@ -43,6 +43,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "mcp_service.js",
     "mcp/stdio/stdio.js",
     "mcp/stateful.js",
+    "mcp/session/lifecycle_results.js",
     "mcp/http/call_stream.js",
     // The store of most servers over stdio.
     "store/drivers/memory.js",
