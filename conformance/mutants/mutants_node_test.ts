@@ -5,7 +5,9 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { changeResponses, LOGIN, METADATA, onPath, pathOf, readForm } from "./http_faults.ts";
+import { changeResponses, DEVICE, LOGIN, METADATA, onPath, pathOf, readForm } from "./http_faults.ts";
+import { changeRpcResponses, isObject } from "./jsonrpc/message_faults.ts";
+import { MCP } from "./mcp/mcp_access.ts";
 import type { Mutant, Wrap } from "./mutant.ts";
 import { MUTANTS } from "./mutants.ts";
 import { type Baseline, closeBaseline, runBaseline, runMutant } from "./run_mutant.ts";
@@ -76,12 +78,30 @@ const CONFORMING: readonly (readonly [what: string, wrap: Wrap, vectors: readonl
     ),
     ["oauth/login/from-another-site"],
   ],
+  [
+    "refuses a client_id that is sent twice as authentication that failed",
+    changeResponses(DEVICE, (answer) => {
+      const { status } = answer;
+      return status === 400 ? Response.json({ error: "invalid_client" }, { status: 401 }) : answer;
+    }),
+    ["oauth/device/repeated-client"],
+  ],
+  [
+    "answers ping with _meta",
+    changeRpcResponses(MCP, (value, sent) => {
+      const isPing = isObject(sent) && sent["method"] === "ping";
+      return isPing && isObject(value) && "result" in value
+        ? { ...value, result: { _meta: { "example.com/load": 1 } } }
+        : value;
+    }),
+    ["mcp/methods/ping", "mcp/older/ping"],
+  ],
 ];
 
 test("vectors pass on a server that conforms in another way than Trivet", async ({ baseline }) => {
   for (const [fault, wrap, killedBy] of CONFORMING) {
     const { notPassed } = await runMutant(
-      { name: "oauth/conforming", fault, wrap, killedBy },
+      { name: killedBy[0]!.replace(/\/.*/, "/conforming"), fault, wrap, killedBy },
       baseline,
       false,
     );
