@@ -93,15 +93,12 @@ export type { Authenticate, CallerSource, Extension, Handler, McpOptions, Server
 export { skillsExtension } from "./mcp/skills/skills_extension.ts";
 export type { TrivetEvent } from "./events.ts";
 export type { Principal } from "./http/principal.ts";
+export { prompt, resource, resourceTemplate, tool } from "./mcp/definition/define.ts";
 export {
   type Definition,
-  prompt,
   type PromptDefinition,
-  resource,
   type ResourceDefinition,
-  resourceTemplate,
   type ResourceTemplateDefinition,
-  tool,
   type ToolDefinition,
   ToolError,
 } from "./mcp/definition/definition.ts";

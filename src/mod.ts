@@ -18,15 +18,12 @@ export type { BunServer, DenoInfo, RuntimeContext, WorkerContext } from "./http/
 export type { TrustedProxies } from "./http/network/trusted_proxy.ts";
 export { memoryStore } from "./store/drivers/memory.ts";
 export type { Store } from "./store/store.ts";
+export { prompt, resource, resourceTemplate, tool } from "./mcp/definition/define.ts";
 export {
   type Definition,
-  prompt,
   type PromptDefinition,
-  resource,
   type ResourceDefinition,
-  resourceTemplate,
   type ResourceTemplateDefinition,
-  tool,
   type ToolDefinition,
   ToolError,
 } from "./mcp/definition/definition.ts";

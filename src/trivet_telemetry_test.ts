@@ -2,7 +2,7 @@ import { SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool } from "./mcp/definition/definition.ts";
+import { tool } from "./mcp/definition/define.ts";
 import { modernHeaders, modernParams } from "./mcp/test_exchange.ts";
 import { createTestTelemetry } from "./observability/opentelemetry/test_telemetry.ts";
 import type { RequestOutcome } from "./observability/request_outcome.ts";

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { memoryStore } from "./store/drivers/memory.ts";
 import { addClient } from "./oauth/clients/client.ts";
 import { createApiKey } from "./skills/api_key.ts";
-import { tool } from "./mcp/definition/definition.ts";
+import { tool } from "./mcp/definition/define.ts";
 import { client, modernHeaders, modernParams, readEvents } from "./mcp/test_exchange.ts";
 import type { TrivetOptions } from "./options/trivet_options.ts";
 import { admin } from "./admin/admin.ts";

@@ -19,7 +19,7 @@ import { findLeak } from "./mcp/mcp_shape.ts";
 import { isObject } from "./mcp/mcp_wire.ts";
 import { fuzzSse } from "./mcp/mcp_sse.ts";
 import { fuzzStdio } from "./mcp/mcp_stdio.ts";
-import { prompt, tool } from "../../src/mcp/definition/definition.ts";
+import { prompt, tool } from "../../src/mcp/definition/define.ts";
 import { DEFINITIONS } from "./mcp/mcp_definitions.ts";
 import { createSetup, type FuzzSetup, ORIGIN } from "./mcp/mcp_setup.ts";
 import { createRandom, type Random } from "./random.ts";

@@ -6,7 +6,8 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { tool, type ToolDefinition } from "../../src/mcp/definition/definition.ts";
+import { tool } from "../../src/mcp/definition/define.ts";
+import type { ToolDefinition } from "../../src/mcp/definition/definition.ts";
 import { connectMcp, type McpClient, processTransport } from "../../src/mcp_client.ts";
 import { launchProcess } from "../../src/runtime/launch_process.ts";
 

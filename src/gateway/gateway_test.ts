@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../events.ts";
 import { modernHeaders, modernParams, readEvents } from "../mcp/test_exchange.ts";
-import { resource, resourceTemplate } from "../mcp/definition/definition.ts";
+import { resource, resourceTemplate } from "../mcp/definition/define.ts";
 import type { Definitions } from "../mcp/definition/group.ts";
 import { tool, toolServer } from "../mcp_service.ts";
 import { memoryStore } from "../store/drivers/memory.ts";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { countingStore } from "../store/test_counting_store.ts";
-import { tool } from "./definition/definition.ts";
+import { tool } from "./definition/define.ts";
 import { client, session } from "./test_exchange.ts";
 import { newServer, request } from "./test_server.ts";
 

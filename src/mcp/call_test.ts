@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { CallContext } from "./context.ts";
-import { prompt, tool } from "./definition/definition.ts";
+import { prompt, tool } from "./definition/define.ts";
 import { type Message, modern, modernHeaders, modernParams } from "./test_exchange.ts";
 import { newServer, request, WRITER } from "./test_server.ts";
 

@@ -6,7 +6,7 @@
  */
 import { suite } from "uvu";
 import { StoreUnavailableError } from "../store/store.ts";
-import { resource, tool } from "./definition/definition.ts";
+import { resource, tool } from "./definition/define.ts";
 import { createSseHandlers } from "./http/http_sse.ts";
 import type { ToolServer } from "./service.ts";
 import {

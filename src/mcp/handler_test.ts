@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { RpcError } from "../jsonrpc/error.ts";
-import { prompt, resource, resourceTemplate, tool } from "./definition/definition.ts";
+import { prompt, resource, resourceTemplate, tool } from "./definition/define.ts";
 import type { StandardSchema } from "./schema/standard_schema.ts";
 import { modern } from "./test_exchange.ts";
 import { newServer, request, STREAMABLE } from "./test_server.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool } from "./definition/definition.ts";
+import { tool } from "./definition/define.ts";
 import { client, META, modern, modernHeaders, modernParams } from "./test_exchange.ts";
 import { newServer } from "./test_server.ts";
 

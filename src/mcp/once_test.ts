@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { CallContext } from "./context.ts";
-import { prompt, resource, tool } from "./definition/definition.ts";
+import { prompt, resource, tool } from "./definition/define.ts";
 import { modern, session } from "./test_exchange.ts";
 import { call, newServer, STREAMABLE } from "./test_server.ts";
 

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import * as v from "valibot";
-import { prompt, resource, tool } from "./definition/definition.ts";
+import { prompt, resource, tool } from "./definition/define.ts";
 import type { ToolServer } from "./service.ts";
 import { modern } from "./test_exchange.ts";
 import { newServer } from "./test_server.ts";

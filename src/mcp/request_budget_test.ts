@@ -5,7 +5,7 @@ import { RpcError } from "../jsonrpc/error.ts";
 import { circle } from "../jsonrpc/test_circle.ts";
 import type { Json } from "../store/store.ts";
 import { countingStore } from "../store/test_counting_store.ts";
-import { resourceTemplate, tool } from "./definition/definition.ts";
+import { resourceTemplate, tool } from "./definition/define.ts";
 import { REQUEST_BUDGET } from "./request_budget.ts";
 import { client, from, modernHeaders, modernParams, session } from "./test_exchange.ts";
 import { DEFINITIONS, newServer, request } from "./test_server.ts";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { ContentItem } from "./definition/content.ts";
-import { prompt, resource, tool } from "./definition/definition.ts";
+import { prompt, resource, tool } from "./definition/define.ts";
 import { modern, session } from "./test_exchange.ts";
 import { newServer } from "./test_server.ts";
 

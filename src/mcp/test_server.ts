@@ -9,14 +9,8 @@ import type { TrivetEvent } from "../events.ts";
 import { TokenRefusal } from "../http/bearer.ts";
 import type { Principal } from "../http/principal.ts";
 import { memoryStore } from "../store/drivers/memory.ts";
-import {
-  type Definition,
-  prompt,
-  resource,
-  resourceTemplate,
-  tool,
-  ToolError,
-} from "./definition/definition.ts";
+import { prompt, resource, resourceTemplate, tool } from "./definition/define.ts";
+import { type Definition, ToolError } from "./definition/definition.ts";
 import { createToolServer, type ToolServer, type ToolServerOptions } from "./service.ts";
 
 const SECRETS = soleSecret(new Uint8Array(32).fill(7));

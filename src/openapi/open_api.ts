@@ -6,7 +6,7 @@
 import { defaultFetch, type Fetch } from "../http/network/default_fetch.ts";
 import { createConfiguredFetch } from "../http/network/public_fetch.ts";
 import type { Definition } from "../mcp/definition/definition.ts";
-import { resourceTemplate } from "../mcp/definition/definition.ts";
+import { resourceTemplate } from "../mcp/definition/define.ts";
 import type { DefinitionSource } from "../mcp/definition/definition_source.ts";
 import { checkNames, checkOneOf, checkWhole, type Names } from "../options/option_check.ts";
 import { timerDelay, unrefTimer } from "../timer.ts";

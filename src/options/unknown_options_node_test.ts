@@ -59,6 +59,10 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
   ["resource.scope", () => resource(any({ uri: "a:b", name: "a", read: run, scope: ["write"] }))],
   ["prompt.scope", () => prompt(any({ name: "a", get: run, scope: ["write"] }))],
   [
+    "prompt.arguments.require",
+    () => prompt(any({ name: "a", get: run, arguments: [{ name: "b", require: true }] })),
+  ],
+  [
     "resourceTemplate.scope",
     () => resourceTemplate(any({ uriTemplate: "a:{b}", name: "a", read: run, scope: ["write"] })),
   ],

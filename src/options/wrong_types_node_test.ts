@@ -89,7 +89,7 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
     () => resourceTemplate(any({ uriTemplate: "a:{b}", name: "a", read, complete: { b: ["c"] } })),
   ],
   [
-    "a.complete",
+    "prompt.arguments.complete",
     () => prompt(any({ name: "a", get: read, arguments: [{ name: "b", complete: ["c"] }] })),
   ],
   ["fetch", () => resource({ fetch: {} })],

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../events.ts";
-import { tool } from "../mcp/definition/definition.ts";
+import { tool } from "../mcp/definition/define.ts";
 import { toolServer } from "../mcp_service.ts";
 import { authorizationServer } from "../oauth_service.ts";
 import { addUser } from "../oauth/users/user.ts";

@@ -3,12 +3,8 @@
  *
  * @module
  */
-import {
-  type Definition,
-  prompt,
-  resource,
-  resourceTemplate,
-} from "../../../src/mcp/definition/definition.ts";
+import { prompt, resource, resourceTemplate } from "../../../src/mcp/definition/define.ts";
+import type { Definition } from "../../../src/mcp/definition/definition.ts";
 import { askName, SECRET, TOOLS } from "./mcp_tools.ts";
 
 const others: readonly Definition[] = [

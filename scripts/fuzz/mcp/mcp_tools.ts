@@ -6,7 +6,8 @@
 import * as v from "valibot";
 import { RpcError } from "../../../src/jsonrpc/error.ts";
 import type { CallContext } from "../../../src/mcp/context.ts";
-import { tool, type ToolDefinition, ToolError } from "../../../src/mcp/definition/definition.ts";
+import { tool } from "../../../src/mcp/definition/define.ts";
+import { type ToolDefinition, ToolError } from "../../../src/mcp/definition/definition.ts";
 
 /** A text that no response may contain. */
 export const SECRET = "hunter2 in /srv/private/secret.ts";

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createHolding } from "../../gateway/policy/held/create_holding.ts";
 import type { OfferedDefinition } from "../../gateway/policy/offered.ts";
-import { tool } from "../../mcp/definition/definition.ts";
+import { tool } from "../../mcp/definition/define.ts";
 import { newAdmin } from "../test_admin.ts";
 
 const test = suite("admin/operations/held_tools");

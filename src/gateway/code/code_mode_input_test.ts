@@ -5,7 +5,8 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool, ToolError } from "../../mcp/definition/definition.ts";
+import { tool } from "../../mcp/definition/define.ts";
+import { ToolError } from "../../mcp/definition/definition.ts";
 import { session } from "../../mcp/test_exchange.ts";
 import { definitions, done, run, runAccepting, serve, toSource } from "./test_code_mode.ts";
 

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { tool, type ToolDefinition, ToolError } from "../../mcp/definition/definition.ts";
+import { tool } from "../../mcp/definition/define.ts";
+import { type ToolDefinition, ToolError } from "../../mcp/definition/definition.ts";
 import { type Message, modern } from "../../mcp/test_exchange.ts";
 import { newServer } from "../../mcp/test_server.ts";
 import { codeMode, type CodeModeOptions } from "./code_mode.ts";

@@ -9,7 +9,7 @@ import type { Store } from "../../store/store.ts";
 import type { TrivetEvent } from "../../events.ts";
 import type { Principal } from "../../http/principal.ts";
 import { type ServerSecrets, soleSecret } from "../../crypto/server_secrets.ts";
-import { tool } from "../../mcp/definition/definition.ts";
+import { tool } from "../../mcp/definition/define.ts";
 import type { AuthorizationServerOptions } from "../../oauth/authorization_server.ts";
 import { ISSUER, newServer, type TestServer, transactionOf } from "../../oauth/test_server.ts";
 import { addUser } from "../../oauth/users/user.ts";

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../../events.ts";
 import { closeScopes } from "../../oauth/grants/scope.ts";
-import { tool } from "../../mcp/definition/definition.ts";
+import { tool } from "../../mcp/definition/define.ts";
 import { addUser } from "../../oauth/users/user.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { createTrivet } from "../../trivet.ts";

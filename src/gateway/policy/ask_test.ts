@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../../events.ts";
-import { tool } from "../../mcp/definition/definition.ts";
+import { tool } from "../../mcp/definition/define.ts";
 import { type Approval, approvalKey } from "../../oauth/approvals/approval.ts";
 import type { PolicyOptions } from "./policy_options.ts";
 import type { PolicyServer } from "./policy.ts";

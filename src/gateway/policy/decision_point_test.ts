@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool } from "../../mcp/definition/definition.ts";
+import { tool } from "../../mcp/definition/define.ts";
 import { until } from "../../test_until.ts";
 import type { DecisionPointOptions } from "./policy_options.ts";
 import { newGateway, textOf } from "./test_gateway.ts";

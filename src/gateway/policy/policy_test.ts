@@ -1,7 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { ToolCalled } from "../../events.ts";
-import { prompt, resource, tool, ToolError } from "../../mcp/definition/definition.ts";
+import { prompt, resource, tool } from "../../mcp/definition/define.ts";
+import { ToolError } from "../../mcp/definition/definition.ts";
 import { digestJson } from "./canonical_json.ts";
 import { createPolicy } from "./policy.ts";
 import type { PolicyOptions } from "./policy_options.ts";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Principal } from "../../http/principal.ts";
-import { resourceTemplate } from "../../mcp/definition/definition.ts";
+import { resourceTemplate } from "../../mcp/definition/define.ts";
 import { nameOfUse, type OfferedDefinition } from "./offered.ts";
 import type { PolicyOptions } from "./policy_options.ts";
 import { compileRules } from "./rules.ts";

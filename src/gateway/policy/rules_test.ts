@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Principal } from "../../http/principal.ts";
-import { resource, resourceTemplate, tool } from "../../mcp/definition/definition.ts";
+import { resource, resourceTemplate, tool } from "../../mcp/definition/define.ts";
 import type { OfferedDefinition } from "./offered.ts";
 import type { PolicyOptions } from "./policy_options.ts";
 import { compileRules, nameOf } from "./rules.ts";

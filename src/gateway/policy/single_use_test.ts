@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool } from "../../mcp/definition/definition.ts";
+import { tool } from "../../mcp/definition/define.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { type Answer, newGateway } from "./test_gateway.ts";
 import { until } from "../../test_until.ts";

@@ -6,7 +6,8 @@
  */
 import { checkNames, type Names } from "../../options/option_check.ts";
 import type { Arrange } from "../../mcp/definition/definition_source.ts";
-import { type Definition, tool, ToolError } from "../../mcp/definition/definition.ts";
+import { tool } from "../../mcp/definition/define.ts";
+import { type Definition, ToolError } from "../../mcp/definition/definition.ts";
 import { type CallableTool, CallableTools, splitTools } from "./callable_tools.ts";
 import type { RankEntries } from "./rank.ts";
 import { createSearchEntries, type FoundEntry } from "./search_entries.ts";

@@ -2,7 +2,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Principal } from "../../http/principal.ts";
 import type { ChangedFor } from "../../mcp/definition/changes.ts";
-import { type Definition, tool } from "../../mcp/definition/definition.ts";
+import { tool } from "../../mcp/definition/define.ts";
+import type { Definition } from "../../mcp/definition/definition.ts";
 import { call, newServer, READER, request, type TestServer } from "../../mcp/test_server.ts";
 import { createGatewayViews, type ViewsOptions } from "./views.ts";
 

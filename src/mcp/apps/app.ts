@@ -8,7 +8,8 @@
 import { isLoopbackHost } from "../../http/network/loopback.ts";
 import type { CallContext } from "../context.ts";
 import type { Icon, Meta } from "../definition/content.ts";
-import { resource, type ResourceDefinition } from "../definition/definition.ts";
+import { resource } from "../definition/define.ts";
+import type { ResourceDefinition } from "../definition/definition.ts";
 
 /** The media type of the HTML of an app. */
 export const APP_TYPE = "text/html;profile=mcp-app";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { newServer, request } from "../test_server.ts";
-import { tool } from "../definition/definition.ts";
+import { tool } from "../definition/define.ts";
 import { app, APP_TYPE, appOf, type AppOptions, isForModel, showIn } from "./app.ts";
 
 const test = suite("mcp/apps");

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { prompt, resourceTemplate } from "./definition.ts";
+import { prompt, resourceTemplate } from "./define.ts";
 import { modern, session } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";
 

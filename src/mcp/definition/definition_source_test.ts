@@ -1,7 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { newServer, request } from "../test_server.ts";
-import { type Definition, tool } from "./definition.ts";
+import { tool } from "./define.ts";
+import type { Definition } from "./definition.ts";
 
 const test = suite("mcp/definition_source");
 

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type CompletionContext, prompt, resource, resourceTemplate, tool, ToolError } from "./definition.ts";
+import { prompt, resource, resourceTemplate, tool } from "./define.ts";
+import { type CompletionContext, ToolError } from "./definition.ts";
 import { RpcError } from "../../jsonrpc/error.ts";
 import { group, type Middleware } from "./group.ts";
 import { client, modern } from "../test_exchange.ts";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { prompt, resource, resourceTemplate, tool } from "./definition.ts";
+import { prompt, resource, resourceTemplate, tool } from "./define.ts";
 import type { ToolServer } from "../service.ts";
 import { modern } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";

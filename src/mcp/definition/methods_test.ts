@@ -1,7 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { RpcError } from "../../jsonrpc/error.ts";
-import { prompt, resource, tool, ToolError } from "./definition.ts";
+import { prompt, resource, tool } from "./define.ts";
+import { ToolError } from "./definition.ts";
 import { ScopeError } from "../error.ts";
 import { call, DEFINITIONS, newServer, request, STREAMABLE } from "../test_server.ts";
 

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Definition, prompt, resource, resourceTemplate, tool } from "./definition.ts";
+import { prompt, resource, resourceTemplate, tool } from "./define.ts";
+import type { Definition } from "./definition.ts";
 import { group } from "./group.ts";
 import { call, DEFINITIONS, newServer } from "../test_server.ts";
 

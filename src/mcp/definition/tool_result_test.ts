@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool } from "./definition.ts";
+import { tool } from "./define.ts";
 import type { AnySchema } from "../schema/standard_schema.ts";
 import { call, newServer } from "../test_server.ts";
 

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Principal } from "../../http/principal.ts";
 import { newServer, request } from "../test_server.ts";
-import { prompt, resource, tool } from "./definition.ts";
+import { prompt, resource, tool } from "./define.ts";
 import { type CreateViews, type FindView, type View, viewedMethods } from "./views.ts";
 
 const test = suite("mcp/views");

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { slowCommits } from "../../store/test_slow_commits.ts";
 import { until } from "../../test_until.ts";
-import { tool } from "../definition/definition.ts";
+import { tool } from "../definition/define.ts";
 import { client, readEvents, readResponse, session } from "../test_exchange.ts";
 import { newServer, pair } from "../test_server.ts";
 import { askingServer, cancellation, timeout, toolCall } from "./test_waiting_calls.ts";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { assertLoopIsFree } from "../../http/test_loop_watchdog.ts";
-import { tool } from "../definition/definition.ts";
+import { tool } from "../definition/define.ts";
 import { modern } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";
 import { headerParameters } from "./header_parameters.ts";

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { TokenRefusal } from "../../http/bearer.ts";
 import type { Principal } from "../../http/principal.ts";
-import { tool } from "../definition/definition.ts";
+import { tool } from "../definition/define.ts";
 import { newServer, READER, request } from "../test_server.ts";
 import { createSseHandlers } from "./http_sse.ts";
 import { openSse } from "./test_sse.ts";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { CallContext } from "../context.ts";
-import { tool } from "../definition/definition.ts";
+import { tool } from "../definition/define.ts";
 import { call, newServer, request, STREAMABLE } from "../test_server.ts";
 
 const test = suite("mcp/http_outlet");

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { withoutRemoving } from "../../store/test_without_removing.ts";
-import { resource, tool } from "../definition/definition.ts";
+import { resource, tool } from "../definition/define.ts";
 import { createSseHandlers } from "./http_sse.ts";
 import type { ToolServer } from "../service.ts";
 import type { Message } from "../test_exchange.ts";

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createRandom } from "../../http/test_random.ts";
 import { RpcError } from "../../jsonrpc/error.ts";
-import { prompt, tool } from "../definition/definition.ts";
+import { prompt, tool } from "../definition/define.ts";
 import { modernHeaders, modernParams } from "../test_exchange.ts";
 import { call, newServer, request, STREAMABLE } from "../test_server.ts";
 

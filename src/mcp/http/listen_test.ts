@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import * as v from "valibot";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { prompt, resource, tool } from "../definition/definition.ts";
+import { prompt, resource, tool } from "../definition/define.ts";
 import { client, META, modern, modernHeaders, modernParams, readEvents } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";
 

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { tool } from "../definition/definition.ts";
+import { tool } from "../definition/define.ts";
 import type { Message } from "../test_exchange.ts";
 import { newServer, request } from "../test_server.ts";
 import { createSseHandlers } from "./http_sse.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool } from "../definition/definition.ts";
+import { tool } from "../definition/define.ts";
 import type { ToolServer } from "../service.ts";
 import {
   client,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { CallContext } from "../context.ts";
-import { tool } from "../definition/definition.ts";
+import { tool } from "../definition/define.ts";
 import type { ToolServer } from "../service.ts";
 import type { Message } from "../test_exchange.ts";
 import { newServer, request } from "../test_server.ts";

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import * as v from "valibot";
 import { RpcError } from "../../jsonrpc/error.ts";
-import { prompt, resource, tool } from "../definition/definition.ts";
+import { prompt, resource, tool } from "../definition/define.ts";
 import { client, modern, modernHeaders, modernParams } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";
 

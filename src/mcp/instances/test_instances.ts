@@ -6,7 +6,8 @@
  */
 import * as v from "valibot";
 import type { Store } from "../../store/store.ts";
-import { type Definition, resource, resourceTemplate, tool } from "../definition/definition.ts";
+import { resource, resourceTemplate, tool } from "../definition/define.ts";
+import type { Definition } from "../definition/definition.ts";
 import { createSseHandlers } from "../http/http_sse.ts";
 import type { ToolServer } from "../service.ts";
 import { newServer } from "../test_server.ts";

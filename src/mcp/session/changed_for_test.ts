@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Principal } from "../../http/principal.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { resource } from "../definition/definition.ts";
+import { resource } from "../definition/define.ts";
 import {
   client,
   type EventReader,

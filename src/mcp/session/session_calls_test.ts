@@ -6,7 +6,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { prompt, resource, tool } from "../definition/definition.ts";
+import { prompt, resource, tool } from "../definition/define.ts";
 import { watchedStore } from "../instances/test_watched_store.ts";
 import { client, type Message, readEvents, session } from "../test_exchange.ts";
 import { newServer, pair } from "../test_server.ts";

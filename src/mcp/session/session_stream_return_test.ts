@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { resource, tool } from "../definition/definition.ts";
+import { resource, tool } from "../definition/define.ts";
 import type { ToolServer } from "../service.ts";
 import { readEvents, session } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";

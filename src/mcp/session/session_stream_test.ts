@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Store } from "../../store/store.ts";
-import { resource, tool } from "../definition/definition.ts";
+import { resource, tool } from "../definition/define.ts";
 import { readEvents, session } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";
 

@@ -4,7 +4,7 @@ import { soleSecret } from "../../crypto/server_secrets.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { countingStore } from "../../store/test_counting_store.ts";
 import { losingRaces } from "../../store/test_losing_races.ts";
-import { resource, resourceTemplate } from "../definition/definition.ts";
+import { resource, resourceTemplate } from "../definition/define.ts";
 import { UNUSED_SUBSCRIPTION_MS, USED_SUBSCRIPTION_MS } from "./session_subscriptions.ts";
 import { client, from, readEvents, session, type SessionClient } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { decodeBase64url } from "../../crypto/base64url.ts";
 import { soleSecret } from "../../crypto/server_secrets.ts";
 import { signText } from "../../crypto/signed_text.ts";
-import { tool } from "../definition/definition.ts";
+import { tool } from "../definition/define.ts";
 import { client, session } from "../test_exchange.ts";
 import { DEFINITIONS, newServer, pair } from "../test_server.ts";
 

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { resource, resourceTemplate } from "../definition/definition.ts";
+import { resource, resourceTemplate } from "../definition/define.ts";
 import { client, modernHeaders, modernParams, readEvents, session } from "../test_exchange.ts";
 import type { ToolServer } from "../service.ts";
 import { newServer } from "../test_server.ts";

@@ -12,14 +12,8 @@ import type { Principal } from "../../http/principal.ts";
 import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
 import type { CallContext } from "../context.ts";
 import { toContents } from "../definition/content.ts";
-import {
-  type Definition,
-  type ListedResource,
-  prompt,
-  resourceTemplate,
-  tool,
-  ToolError,
-} from "../definition/definition.ts";
+import { prompt, resourceTemplate, tool } from "../definition/define.ts";
+import { type Definition, type ListedResource, ToolError } from "../definition/definition.ts";
 import { lazy } from "../lazy.ts";
 import { type SkillList, writeSkillList } from "./skill_list.ts";
 import { writeSkillUri } from "./skill_uri.ts";

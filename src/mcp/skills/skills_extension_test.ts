@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { resourceTemplate, tool } from "../definition/definition.ts";
+import { resourceTemplate, tool } from "../definition/define.ts";
 import type { ToolServerOptions } from "../service.ts";
 import { type Message, session } from "../test_exchange.ts";
 import { newServer, request } from "../test_server.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { resourceTemplate, tool } from "../definition/definition.ts";
+import { resourceTemplate, tool } from "../definition/define.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { digestOf } from "../session/session_subscriptions.ts";
 import { watchedKey } from "../session/wakeups.ts";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { tool } from "../definition/definition.ts";
+import { tool } from "../definition/define.ts";
 import { DEFINITIONS, newServer } from "../test_server.ts";
 import { watchedStore } from "../instances/test_watched_store.ts";
 import { ask, asks, exchange, hello, ids, listen, ping } from "./test_stdio.ts";

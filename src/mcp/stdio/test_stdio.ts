@@ -6,7 +6,8 @@
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Store } from "../../store/store.ts";
-import { type Definition, tool, type ToolDefinition, ToolError } from "../definition/definition.ts";
+import { tool } from "../definition/define.ts";
+import { type Definition, type ToolDefinition, ToolError } from "../definition/definition.ts";
 import { DEFINITIONS, newServer, WRITER } from "../test_server.ts";
 
 /** Writes chunks to the input and returns the lines of the output. */

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { RpcError } from "../../jsonrpc/error.ts";
-import { tool } from "../definition/definition.ts";
+import { tool } from "../definition/define.ts";
 import { type Message, modern } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";
 

@@ -2,7 +2,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { RpcError } from "../../jsonrpc/error.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { tool, ToolError } from "../definition/definition.ts";
+import { tool } from "../definition/define.ts";
+import { ToolError } from "../definition/definition.ts";
 import type { ToolServer } from "../service.ts";
 import {
   client,

@@ -3,7 +3,7 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool } from "../../mcp/definition/definition.ts";
+import { tool } from "../../mcp/definition/define.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { createTrivet } from "../../trivet.ts";
 import { createTestTelemetry } from "./test_telemetry.ts";

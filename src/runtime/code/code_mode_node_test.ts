@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Outcome, Program, ProgramRequest } from "../../gateway/code/engine.ts";
 import { codeMode } from "../../gateway/code/code_mode.ts";
-import { tool } from "../../mcp/definition/definition.ts";
+import { tool } from "../../mcp/definition/define.ts";
 import { modern } from "../../mcp/test_exchange.ts";
 import { newServer } from "../../mcp/test_server.ts";
 import { quickJs } from "./code_mode.ts";

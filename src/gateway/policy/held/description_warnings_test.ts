@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool, type ToolDefinition } from "../../../mcp/definition/definition.ts";
+import { tool } from "../../../mcp/definition/define.ts";
+import type { ToolDefinition } from "../../../mcp/definition/definition.ts";
 import { createLookalikes, findDescriptionWarnings } from "./description_warnings.ts";
 
 const test = suite("gateway/policy/held/description_warnings");

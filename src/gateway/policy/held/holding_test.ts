@@ -1,7 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../../../events.ts";
-import { prompt, tool, type ToolDefinition } from "../../../mcp/definition/definition.ts";
+import { prompt, tool } from "../../../mcp/definition/define.ts";
+import type { ToolDefinition } from "../../../mcp/definition/definition.ts";
 import { memoryStore } from "../../../store/drivers/memory.ts";
 import type { Store } from "../../../store/store.ts";
 import type { OfferedDefinition } from "../offered.ts";

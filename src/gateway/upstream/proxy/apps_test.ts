@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { app, APP_TYPE, showIn } from "../../../mcp/apps/app.ts";
-import { resourceTemplate, tool } from "../../../mcp/definition/definition.ts";
+import { resourceTemplate, tool } from "../../../mcp/definition/define.ts";
 import { session } from "../../../mcp/test_exchange.ts";
 import { MODERN, newGateway, upstreamOf } from "../test_gateway.ts";
 

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool } from "../../../mcp/definition/definition.ts";
+import { tool } from "../../../mcp/definition/define.ts";
 import { type Message, modern } from "../../../mcp/test_exchange.ts";
 import { ConnectionRequired } from "../../credentials/access.ts";
 import { newGateway, upstreamOf } from "../test_gateway.ts";

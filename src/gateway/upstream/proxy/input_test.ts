@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { tool } from "../../../mcp/definition/definition.ts";
+import { tool } from "../../../mcp/definition/define.ts";
 import type { Middleware } from "../../../mcp/definition/group.ts";
 import { type Message, modern, readEvents, session } from "../../../mcp/test_exchange.ts";
 import { MODERN, newGateway, type TestGateway, upstreamOf } from "../test_gateway.ts";

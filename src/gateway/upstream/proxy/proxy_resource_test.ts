@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { prompt, resource, resourceTemplate, tool } from "../../../mcp/definition/definition.ts";
+import { prompt, resource, resourceTemplate, tool } from "../../../mcp/definition/define.ts";
 import {
   client,
   type Message,

@@ -1,7 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { RpcError } from "../../../jsonrpc/error.ts";
-import { resource, tool, ToolError } from "../../../mcp/definition/definition.ts";
+import { resource, tool } from "../../../mcp/definition/define.ts";
+import { ToolError } from "../../../mcp/definition/definition.ts";
 import { modern, session } from "../../../mcp/test_exchange.ts";
 import { MODERN, newGateway, upstreamOf } from "../test_gateway.ts";
 

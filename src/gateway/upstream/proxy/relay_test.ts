@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { RpcError } from "../../../jsonrpc/error.ts";
-import { tool } from "../../../mcp/definition/definition.ts";
+import { tool } from "../../../mcp/definition/define.ts";
 import { type Message, modern, readEvents, session } from "../../../mcp/test_exchange.ts";
 import { MODERN, newGateway, type TestGateway, upstreamOf } from "../test_gateway.ts";
 
