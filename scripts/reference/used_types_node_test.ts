@@ -15,7 +15,9 @@ test("the types of a declaration are found where they are declared", () => {
 
 test("what a function returns is found, also of a generic one", () => {
   const file = "src/mcp/definition/definition.ts";
-  assert.equal(findReturnedTypes({ file, name: "tool" }), [{ file, name: "ToolDefinition" }]);
+  assert.equal(findReturnedTypes({ file: "src/mcp/definition/define.ts", name: "tool" }), [
+    { file, name: "ToolDefinition" },
+  ]);
   assert.equal(findReturnedTypes({ file: "src/oauth/clients/client.ts", name: "listClients" }), [
     { file: "src/oauth/records/client_record.ts", name: "Client" },
   ]);

@@ -105,7 +105,8 @@ type ResultOf<Output extends AnySchema> = Unparsed<Output> | ToolResult;
 /**
  * Defines a tool. `run` gets the arguments as parsed by the `input` schema. It returns text, one or several content
  * items, a `ToolResult`, or any JSON value, which is sent as text. With an `output` schema, `run` returns a value of that
- * schema, sent as structured content and as text; a `ToolResult` is known there by `structuredContent` or `isError: true`.
+ * schema, which is sent as structured content and as text; a `ToolResult` is recognized there by `structuredContent` or
+ * `isError: true`.
  * @throws {TypeError} naming a member that does not exist
  */
 export function tool<
