@@ -24,7 +24,7 @@ export type ConnectMcpOptions =
   & ({ readonly transport: McpClientOptions["transport"] } | HttpTransportOptions);
 
 const NAMES: Names<McpClientOptions & HttpTransportOptions> = {
-  transport: "unknown",
+  transport: "object",
   url: "unknown",
   fetch: "function",
   headers: "unknown",
@@ -32,9 +32,9 @@ const NAMES: Names<McpClientOptions & HttpTransportOptions> = {
   name: "string",
   version: "string",
   title: "string",
-  capabilities: "unknown",
+  capabilities: "object",
   revision: "string",
-  limits: "unknown",
+  limits: "object",
   checkOutput: "boolean",
   onNotification: "function",
   onServerRequest: "function",

@@ -46,9 +46,9 @@ const NAMES: Names<McpServerOptions> = {
   url: "string",
   authenticate: "unknown",
   resourceMetadata: "string",
-  impliedScopes: "unknown",
+  impliedScopes: "object",
   extensions: "unknown[]",
-  gateway: "unknown",
+  gateway: "object",
 };
 
 /**

@@ -22,6 +22,7 @@ import { createIntrospector } from "./oauth/resource_server/introspection.ts";
 import { createMetadataFinder } from "./oauth/resource_server/issuer_metadata.ts";
 import { identifyByRemoteToken } from "./oauth/resource_server/remote_token.ts";
 import { checkNames, checkSome, checkTexts, type Names } from "./options/option_check.ts";
+import { checkCertificateProxy } from "./options/oauth_option_checks.ts";
 import { findRetryAfter, type Store } from "./store/store.ts";
 
 /** How opaque tokens are looked up at their issuer (RFC 7662). */
@@ -111,7 +112,7 @@ export function resourceServer(options: ResourceServerOptions): ResourceServer {
     store,
     origin: new URL(resource).origin,
     requireDpopNonce: false,
-    certificateProxy: options.certificateProxy,
+    certificateProxy: checkCertificateProxy("certificateProxy", options.certificateProxy),
     documents,
     algorithms: options.algorithms ?? JWS_ALGORITHMS,
     findKeySource: keys
@@ -184,16 +185,16 @@ const NAMES: Names<ResourceServerOptions> = {
   issuer: "string",
   resource: "string",
   audience: "unknown",
-  jwks: "unknown",
+  jwks: "object",
   jwksUri: "string",
-  introspection: "unknown",
+  introspection: "object",
   scopes: "string[]",
-  impliedScopes: "unknown",
+  impliedScopes: "object",
   resourceMetadata: "string",
   algorithms: "string[]",
-  clockToleranceS: "unknown",
-  certificateProxy: "unknown",
-  store: "unknown",
+  clockToleranceS: "number",
+  certificateProxy: "object",
+  store: "object",
   fetch: "function",
   onEvent: "function",
   now: "function",
@@ -225,7 +226,9 @@ function checkOptions(options: ResourceServerOptions): void {
   }
   if (issuer === undefined || resource === undefined) fail("issuer", 'and "resource" are required');
   if (issuer.includes("?")) fail("issuer", "must not have a query");
-  if ([audience ?? resource].flat().length === 0) fail("audience", "must not be empty");
+  const audiences = [audience ?? resource].flat();
+  checkTexts("audience", audiences);
+  if (audiences.length === 0) fail("audience", "must not be empty");
   if (algorithms) checkSome("algorithms", algorithms, JWS_ALGORITHMS);
   if (!(clockToleranceS >= 0 && clockToleranceS <= MAX_CLOCK_TOLERANCE_SECONDS)) {
     throw new RangeError(

@@ -207,11 +207,11 @@ function checkAllNames(options: TrivetOptions): void {
     oauth: "unknown",
     skills: "unknown",
     mcp: "unknown",
-    gateway: "unknown",
-    admin: "unknown",
+    gateway: "object",
+    admin: "object",
   };
   checkNames("options", options, names);
-  const groups = { oauth: OAUTH_NAMES, skills: SKILLS_NAMES, mcp: { ...MCP_NAMES, skills: "unknown" } };
+  const groups = { oauth: OAUTH_NAMES, skills: SKILLS_NAMES, mcp: { ...MCP_NAMES, skills: "boolean" } };
   for (const group of ["oauth", "skills", "mcp"] as const) {
     const given = options[group] ?? false;
     if (given !== false) checkNames(group, given, groups[group]);

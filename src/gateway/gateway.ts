@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkNames, type Names } from "../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../options/option_check.ts";
 import type { Principal } from "../http/principal.ts";
 import type { Connect } from "../http/network/public_fetch.ts";
 import type { ChangedFor } from "../mcp/definition/changes.ts";
@@ -56,8 +56,8 @@ export interface GatewayOptions extends
 const MAX_FILTERED = 10_000;
 
 const NAMES: Names<GatewayOptions> = {
-  mcpServers: "unknown",
-  policy: "unknown",
+  mcpServers: "object",
+  policy: "object",
   hold: "unknown",
   trustAdministrators: "boolean",
   connect: "function",
@@ -65,10 +65,10 @@ const NAMES: Names<GatewayOptions> = {
   launch: "function",
   variable: "function",
   onStderr: "function",
-  startTimeout: "unknown",
-  idleTimeout: "unknown",
-  inputTimeout: "unknown",
-  messageBytes: "unknown",
+  startTimeout: "number",
+  idleTimeout: "number",
+  inputTimeout: "number",
+  messageBytes: "number",
 };
 
 /**
@@ -86,6 +86,9 @@ const NAMES: Names<GatewayOptions> = {
  */
 export function gateway(options: GatewayOptions = {}): GatewayOption {
   checkNames("gateway", options, NAMES);
+  for (const name of ["startTimeout", "idleTimeout", "inputTimeout", "messageBytes"] as const) {
+    if (options[name] !== undefined) checkWhole(`gateway.${name}`, options[name], 1);
+  }
   return { connect: (host) => connectGateway(options, host) };
 }
 

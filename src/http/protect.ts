@@ -85,7 +85,7 @@ const NAMES: Names<ProtectOptions> = {
   ...AUTHENTICATE_NAMES,
   scopes: "string[]",
   acrValues: "string[]",
-  maxAge: "unknown",
+  maxAge: "number",
 };
 
 /** Makes both functions. */

@@ -89,9 +89,9 @@ export interface AuditOptions {
 }
 
 const NAMES: Names<AuditOptions> = {
-  store: "unknown",
+  store: "object",
   now: "function",
-  retentionDays: "unknown",
+  retentionDays: "number",
   onError: "function",
 };
 

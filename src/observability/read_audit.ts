@@ -21,11 +21,11 @@ export interface AuditQuery {
 }
 
 const NAMES: Names<AuditQuery> = {
-  after: "unknown",
+  after: "number",
   types: "string[]",
   about: "string",
-  since: "unknown",
-  until: "unknown",
+  since: "number",
+  until: "number",
 };
 
 /** The records that match, from the oldest to the newest. @throws {TypeError} for a member that does not exist */

@@ -35,7 +35,7 @@ export interface VerifyOptions {
   readonly noted?: { readonly number: number; readonly digest: string } | undefined;
 }
 
-const NAMES: Names<VerifyOptions> = { now: "unknown", retentionDays: "unknown", noted: "unknown" };
+const NAMES: Names<VerifyOptions> = { now: "number", retentionDays: "number", noted: "object" };
 
 /** The header of a group and the numbers of its records; `undefined` for a malformed text. */
 function parseGroup(text: string): GroupHeader & { readonly numbers: readonly number[] } | undefined {

@@ -29,7 +29,7 @@ export interface KeptAnswersOptions {
   readonly now?: () => number;
 }
 
-const NAMES: Names<KeptAnswersOptions> = { maxBytes: "unknown", lifetime: "unknown", now: "function" };
+const NAMES: Names<KeptAnswersOptions> = { maxBytes: "number", lifetime: "number", now: "function" };
 
 /** Bytes of all answers of one caller: one cannot drop all those of the others. */
 const OWNER_SHARE = 4;

@@ -155,12 +155,12 @@ const createSseHandlers: SseFactory = (...values) => {
 };
 
 const STREAM_LIMITS: Names<StreamLimits> = {
-  session: "unknown",
-  caller: "unknown",
-  network: "unknown",
-  anonymous: "unknown",
+  session: "number",
+  caller: "number",
+  network: "number",
+  anonymous: "number",
 };
-const STORAGE_LIMITS: Names<StorageLimits> = { ...STREAM_LIMITS, anonymousSession: "unknown" };
+const STORAGE_LIMITS: Names<StorageLimits> = { ...STREAM_LIMITS, anonymousSession: "number" };
 
 /** @throws {TypeError | RangeError} for a limit that does not exist, is not a whole number or below 1 */
 function checkLimits<Name extends "streamLimits" | "storageLimits">(

@@ -14,7 +14,7 @@ import { checkNames, checkOneOf, checkSome, invalidOption, type Names } from "./
 
 const ISSUER_NAMES: Names<TrustedIssuer> = {
   issuer: "string",
-  jwks: "unknown",
+  jwks: "object",
   jwks_uri: "string",
   requireIdJag: "boolean",
   user: "function",
@@ -60,9 +60,12 @@ export function checkDetailTypes(
   return types;
 }
 
-/** @throws {TypeError} for a proxy with an option that does not exist */
-export function checkCertificateProxy(proxy: CertificateProxy | undefined): CertificateProxy | undefined {
-  if (proxy) checkNames("oauth.certificateProxy", proxy, PROXY_NAMES);
+/** @throws {TypeError} for a proxy without addresses, or with an option that does not exist */
+export function checkCertificateProxy(
+  name: string,
+  proxy: CertificateProxy | undefined,
+): CertificateProxy | undefined {
+  if (proxy) checkNames(name, { addresses: null, ...proxy as object }, PROXY_NAMES);
   return proxy;
 }
 

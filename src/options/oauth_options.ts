@@ -25,7 +25,6 @@ import { checkRegistrationNames, type ClientRegistration } from "../oauth/client
 import { completeFactors, type FactorOptions } from "../oauth/factors/settings.ts";
 import type { UserRole } from "../oauth/records/user_record.ts";
 import { checkSecurityProfile, type SecurityProfile } from "../oauth/security_profile.ts";
-import { checkUserRole } from "../oauth/users/user_role.ts";
 import type { SendMail } from "../oauth/mail/mail.ts";
 import { completeSignUp, type SignUpOption } from "../oauth/sign_up/options.ts";
 import { checkLoginFields, type LoginField } from "../oauth/users/login_field.ts";
@@ -301,7 +300,7 @@ export function completeOAuth(
     requireDpopNonce: oauth.requireDpopNonce ?? false,
     trustedIssuers: (oauth.trustedIssuers ?? []).map(checkIssuer),
     authorizationDetailTypes: checkDetailTypes(oauth.authorizationDetailTypes),
-    certificateProxy: checkCertificateProxy(oauth.certificateProxy),
+    certificateProxy: checkCertificateProxy("oauth.certificateProxy", oauth.certificateProxy),
     authenticateUser: oauth.authenticateUser,
     signIn: oauth.signIn ?? [],
     storedProviders: oauth.storedProviders ?? false,
@@ -314,7 +313,7 @@ export function completeOAuth(
     signInFetch: telemetry
       ? telemetry.traceFetch(oauth.signInFetch ?? ((url, init) => fetch(url, init)))
       : oauth.signInFetch,
-    defaultRole: checkUserRole(oauth.defaultRole ?? "reader"),
+    defaultRole: checkOneOf("oauth.defaultRole", oauth.defaultRole, "reader", "author", "admin"),
     ...completeFactors(issuer, oauth),
     openid,
     connect: oauth.connect,

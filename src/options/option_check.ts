@@ -39,42 +39,56 @@ export function checkSome<Value extends string>(
 }
 
 /**
- * The names of all options of a kind with the type of each, which the compiler checks. `"unknown"` is one that other code
- * checks; with `Text` as `"unknown"` that is every text, and every list of something else.
+ * The names of all options in a group with the type of each, which the compiler checks. `"unknown"` is one that other code
+ * checks, such as a choice of texts. With `Other` as `"unknown"` it is all but lists of texts, switches and functions.
  */
-export type Names<Options, Text extends "string" | "unknown" = "string"> = {
-  readonly [Name in keyof Options]-?: TypeName<NonNullable<Options[Name]>, Text>;
+export type Names<Options, Other extends "own" | "unknown" = "own"> = {
+  readonly [Name in keyof Options]-?: unknown extends Options[Name] ? "unknown"
+    : TypeName<NonNullable<Options[Name]>, Other>;
 };
 
 // In tuples: a union is one type, not some types of which each has a name.
-type TypeName<Value, Text> = [Value] extends [readonly string[]] ? "string[]"
+type TypeName<Value, Other> = [Value] extends [readonly string[]] ? "string[]"
   : [Value] extends [readonly ((...given: never) => unknown)[]] ? "function[]"
-  : [Value] extends [readonly unknown[]] ? Text extends "unknown" ? Text : "unknown[]"
   : [Value] extends [boolean] ? "boolean"
-  : [Value] extends [string] ? string extends Value ? Text : "unknown"
   : [Value] extends [(...given: never) => unknown] ? "function"
+  : Other extends "unknown" ? Other
+  : [Value] extends [readonly unknown[]] ? "unknown[]"
+  : [Value] extends [number] ? number extends Value ? "number" : "unknown"
+  : [Value] extends [string] ? string extends Value ? "string" : "unknown"
+  : [Value] extends [object] ? IsPlain<Value> extends true ? "object" : "unknown"
   : "unknown";
+/** Whether a value may be neither a list nor a function. */
+type IsPlain<Value> = [Extract<Value, readonly unknown[] | ((...given: never) => unknown)>] extends [never]
+  ? true
+  : false;
 
-type Test = (value: unknown) => boolean;
-const isText: Test = (value) => typeof value === "string";
-const isFunction: Test = (value) => typeof value === "function";
-const isListOf = (isMember: Test): Test => (value) => Array.isArray(value) && value.every(isMember);
-
-/** What a message calls each type, and which values have it. */
-const TYPES: Readonly<Record<string, readonly [rule: string, test: Test]>> = {
-  // The text "false" would count as true.
-  boolean: ["true or false", (value) => typeof value === "boolean"],
-  string: ["a text", isText],
-  // Of a text each character would be a member.
-  "string[]": ["a list of texts", isListOf(isText)],
-  function: ["a function", isFunction],
-  "function[]": ["a list of functions", isListOf(isFunction)],
-  "unknown[]": ["a list", Array.isArray],
+/** What a message calls each type. */
+const RULES: Readonly<Record<string, string>> = {
+  boolean: "true or false",
+  string: "a text",
+  "string[]": "a list of texts",
+  number: "a number",
+  function: "a function",
+  "function[]": "a list of functions",
+  object: "an object and no list",
+  "unknown[]": "a list",
 };
+
+function isOfType(value: unknown, type: string): boolean {
+  const actual: string = typeof value;
+  // Of a text each character would be a member.
+  if (type.endsWith("[]")) {
+    return Array.isArray(value) && value.every((each) => isOfType(each, type.slice(0, -2)));
+  }
+  // `false` leaves out what is optional. Elsewhere the text "false" would count as true.
+  if (type === "object") return value === false || actual === type && !Array.isArray(value);
+  return type === "unknown" || actual === type;
+}
 
 /**
  * @param what the option that holds the others, or the function that takes them
- * @throws {TypeError} for options that are no object, have a name that is not in `names`, or a value that is not of its kind
+ * @throws {TypeError} for options that are no object, have a name that is not in `names`, or a value that is not of its type
  */
 export function checkNames(what: string, options: unknown, names: object): void {
   if (typeof options !== "object" || options === null) {
@@ -87,16 +101,18 @@ export function checkNames(what: string, options: unknown, names: object): void 
         `Invalid options: unknown option "${full}". Options: ${Object.keys(names).join(", ")}`,
       );
     }
-    checkType(full, value, (names as Readonly<Record<string, unknown>>)[name]);
+    checkType(full, value, (names as Readonly<Record<string, string>>)[name]!);
   }
 }
 
 /** @param type as in {@linkcode Names}; anything else is not checked here */
-function checkType(name: string, value: unknown, type: unknown): void {
-  const [rule, test] = TYPES[type as string] ?? [];
+function checkType(name: string, value: unknown, type: string): void {
+  const rule = RULES[type];
   // `null` is an option that is not set, but no list of texts and no function.
   const isSet = value !== undefined && (value !== null || type === "string[]" || type === "function");
-  if (isSet && test?.(value) === false) throw invalidOption(name, rule!, value);
+  if (!rule || !isSet || isOfType(value, type)) return;
+  // Not a text in place of an object, which may be a credential.
+  throw invalidOption(name, rule, type === "object" ? typeof value : value);
 }
 
 /** @throws {TypeError} for a value that is set and no list of texts */

@@ -131,18 +131,18 @@ function checkFolder(folder: SkillFolder): SkillFolder {
 
 const RULE_NAMES: Names<MarkdownRules> = { unknownKeys: "unknown", reservedNames: "boolean" };
 const INTAKE_NAMES: Names<NonNullable<SkillsOptions["intake"]>> = {
-  memory: "unknown",
-  wait: "unknown",
-  idle: "unknown",
-  whole: "unknown",
+  memory: "number",
+  wait: "number",
+  idle: "number",
+  whole: "number",
 };
 const DISCOVERY_NAMES: Names<DiscoverySettings> = { workspaces: "string[]" };
 const MESSAGES_NAMES: Names<MessagesSettings> = {
-  upstream: "unknown",
+  upstream: "object",
   markers: "unknown",
-  bodyLimit: "unknown",
-  memory: "unknown",
-  mostRounds: "unknown",
+  bodyLimit: "number",
+  memory: "number",
+  mostRounds: "number",
 };
 
 function checkRules(rules: MarkdownRules): MarkdownRules {

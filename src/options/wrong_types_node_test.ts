@@ -24,6 +24,7 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
   ["oauth.passwordLogin", () => trivet({ oauth: { passwordLogin: "false" } })],
   ["mcp.sessions", () => trivet({ mcp: { sessions: "false" } })],
   ["mcp.sessions", () => trivet({ mcp: { sessions: 0 } })],
+  ["mcp.skills", () => trivet({ mcp: { skills: "false" } })],
   ["unsafe.httpIssuer", () => trivet({ unsafe: { httpIssuer: "false" } })],
   ["google.keepTokens", () => google(any({ clientId: "c", keepTokens: "false" }))],
   ["oidc.keepTokens", () => oidc(any({ issuer: "https://a.example", clientId: "c", keepTokens: "no" }))],
@@ -33,7 +34,17 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
     () => trivet({ oauth: { scopes: { a: { description: "a", default: "true" } } } }),
   ],
   ["oauth.scopes", () => trivet({ oauth: { scopes: ["read", "refund"] } })],
+  ["oauth.scopes", () => trivet({ oauth: { scopes: "read" } })],
+  ["oauth.certificateProxy.addresses", () => trivet({ oauth: { certificateProxy: {} } })],
+  ["oauth.sessionLifetime", () => trivet({ oauth: { sessionLifetime: "3600" } })],
+  ["oauth.defaultRole", () => trivet({ oauth: { defaultRole: "root" } })],
+  ["oauth.pages", () => trivet({ oauth: { pages: [] } })],
   ["issuer", () => trivet({ issuer: new URL(issuer) })],
+  ["audience", () => resource({ audience: 5 })],
+  ["impliedScopes", () => resource({ impliedScopes: "admin" })],
+  ["certificateProxy", () => resource({ certificateProxy: "10.0.0.1" })],
+  ["certificateProxy.addresses", () => resource({ certificateProxy: { address: "10.0.0.1" } })],
+  ["store", () => resource({ store: "./data.db" })],
   ["jwks", () => resource({ jwks: {} })],
   ["introspection", () => resource({ introspection: {} })],
   ["introspection", () => resource({ introspection: { clientId: "c" } })],
@@ -53,7 +64,7 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
     () => trivet({ oauth: { authorizationDetailTypes: { pay: { check: read } } } }),
   ],
   [
-    "oauth.authorizationDetailTypes.0.check",
+    "oauth.authorizationDetailTypes",
     () => trivet({ oauth: { authorizationDetailTypes: ["pay"] } }),
   ],
   ["oauth.trustedIssuers.issuer", () => trivet({ oauth: { trustedIssuers: [{ jwks: { keys: [] } }] } })],
@@ -95,6 +106,9 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
   ["fetch", () => resource({ fetch: {} })],
   ["sqliteStore.onWarning", () => sqliteStore(":memory:", any({ onWarning: "warn" }))],
   ["gateway.fetch", () => gateway(any({ fetch: "" }))],
+  ["gateway.policy", () => gateway(any({ policy: [] }))],
+  ["gateway.startTimeout", () => gateway(any({ startTimeout: "5000" }))],
+  ["google.parameters", () => google(any({ clientId: "c", clientSecret: "s", parameters: "prompt=login" }))],
   ["openApi.fetch", () => openApi(any({ document: {}, fetch: {} }))],
   ["openApi.authorize", () => openApi(any({ document: {}, authorize: "Bearer a" }))],
   ["openApi.authorize", () => openApi(any({ document: {}, authorize: { authorization: "Bearer a" } }))],
@@ -122,6 +136,27 @@ test("an option that may hold a credential is refused without its value", () => 
     assert.throws(
       () => openApi(any({ document: {}, ...options })),
       (error: unknown) => error instanceof TypeError && !error.message.includes("secret"),
+    );
+  }
+  assert.throws(
+    () => resource({ introspection: "secret" }),
+    (error: unknown) => error instanceof TypeError && !error.message.includes("secret"),
+  );
+});
+
+test("a number that is out of range is refused", () => {
+  const s3 = { bucket: "b", accessKeyId: "a", secretAccessKey: "s" };
+  const calls: readonly (readonly [string, () => unknown])[] = [
+    ["gateway.idleTimeout", () => gateway({ idleTimeout: -1 })],
+    ["gateway.inputTimeout", () => gateway({ inputTimeout: 1.5 })],
+    ["gateway.messageBytes", () => gateway({ messageBytes: NaN })],
+    ["s3Blobs.timeout", () => s3Blobs({ ...s3, timeout: 0 })],
+  ];
+  for (const [option, call] of calls) {
+    assert.throws(
+      call,
+      (error: unknown) => error instanceof RangeError && error.message.includes(`"${option}"`),
+      option,
     );
   }
 });

@@ -29,10 +29,10 @@ export interface LaunchOptions {
 const NAMES: Names<LaunchOptions> = {
   command: "string",
   args: "string[]",
-  env: "unknown",
+  env: "object",
   cwd: "string",
   onStderr: "function",
-  closeTimeout: "unknown",
+  closeTimeout: "number",
 };
 
 /**

@@ -33,11 +33,11 @@ export interface ServeOptions {
 }
 
 const NAMES: Names<ServeOptions> = {
-  port: "unknown",
+  port: "number",
   hostname: "string",
-  closeTimeout: "unknown",
+  closeTimeout: "number",
   onError: "function",
-  tls: "unknown",
+  tls: "object",
 };
 
 /** How long a client can take to send its header fields, on Node. */

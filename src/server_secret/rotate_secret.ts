@@ -52,7 +52,7 @@ export interface SecretRotationOptions {
 }
 
 const NAMES: Names<SecretRotationOptions> = {
-  retentionDays: "unknown",
+  retentionDays: "number",
   revokeOld: "boolean",
   pause: "function",
 };

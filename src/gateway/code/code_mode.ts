@@ -34,9 +34,9 @@ export interface CodeModeOptions {
 }
 
 const NAMES: Names<CodeModeOptions> = {
-  engine: "unknown",
-  limits: "unknown",
-  names: "unknown",
+  engine: "object",
+  limits: "object",
+  names: "object",
   pinned: "string[]",
   about: "string",
   rank: "function",

@@ -30,10 +30,10 @@ export interface SearchModeOptions {
 
 const NAMES: Names<SearchModeOptions> = {
   pinned: "string[]",
-  names: "unknown",
+  names: "object",
   about: "string",
   rank: "function",
-  limit: "unknown",
+  limit: "number",
 };
 const MAX_QUERY_CHARACTERS = 1000;
 export const MAX_LIMIT = 50;

@@ -23,7 +23,7 @@ export interface ServerCardOptions {
   readonly repository?: Repository;
 }
 
-const NAMES: Names<ServerCardOptions> = { name: "string", description: "string", repository: "unknown" };
+const NAMES: Names<ServerCardOptions> = { name: "string", description: "string", repository: "object" };
 
 /** The server for which a card is made. */
 export interface CardServer extends ServerInfo {

@@ -72,8 +72,8 @@ const TASK_NAMES: Names<ToolTask> = {
   support: "unknown",
   start: "unknown",
   restart: "boolean",
-  ttl: "unknown",
-  pollInterval: "unknown",
+  ttl: "number",
+  pollInterval: "number",
   statusMessage: "string",
 };
 

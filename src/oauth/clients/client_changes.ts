@@ -46,7 +46,7 @@ export interface ClientSecretOptions {
   readonly keepOld?: number | undefined;
 }
 
-const NAMES: Names<ClientSecretOptions> = { secret: "string", keepOld: "unknown" };
+const NAMES: Names<ClientSecretOptions> = { secret: "string", keepOld: "number" };
 
 /**
  * Gives a client a new secret. The secret is returned only here: the store keeps its digest.

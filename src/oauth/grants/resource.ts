@@ -17,7 +17,7 @@ const NAMES: Names<ProtectedResource> = {
   name: "string",
   scopes: "string[]",
   accessTokenFormat: "unknown",
-  accessTokenLifetime: "unknown",
+  accessTokenLifetime: "number",
 };
 
 /** The canonical spelling of an identifier: clients differ in the case of the host and in a trailing slash. */

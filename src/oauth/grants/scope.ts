@@ -32,7 +32,7 @@ export interface ScopeTable {
 
 const NAMES: Names<ScopeDefinition> = {
   description: "string",
-  descriptions: "unknown",
+  descriptions: "object",
   implies: "string[]",
   default: "boolean",
   role: "unknown",

@@ -46,7 +46,7 @@ export const OPENID_SCOPES: Readonly<Record<string, { readonly description: stri
 
 const NAMES: Names<OpenIdOptions> = {
   subjectTypes: "string[]",
-  idTokenLifetime: "unknown",
+  idTokenLifetime: "number",
   scopeClaimsInIdToken: "boolean",
   identityAssertions: "unknown[]",
 };

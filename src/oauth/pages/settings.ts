@@ -106,11 +106,11 @@ const DARK: Palette = {
 const NAMES: Names<PageOptions> = {
   name: "string",
   logo: "string",
-  colors: "unknown",
-  texts: "unknown",
+  colors: "object",
+  texts: "object",
   defaultLanguage: "unknown",
   render: "function",
-  sources: "unknown",
+  sources: "object",
 };
 const COLOR_NAMES: Names<PageColors> = {
   accent: "string",

@@ -24,7 +24,7 @@ export interface GoogleSettings extends ProviderSettings {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-const NAMES: Names<GoogleSettings> = { ...PROVIDER_NAMES, hostedDomains: "string[]", parameters: "unknown" };
+const NAMES: Names<GoogleSettings> = { ...PROVIDER_NAMES, hostedDomains: "string[]", parameters: "object" };
 const GOOGLE = "https://accounts.google.com";
 
 /** Google. With `keepTokens` it is asked for offline access. */

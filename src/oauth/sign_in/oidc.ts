@@ -45,7 +45,7 @@ const NAMES: Names<OidcSettings> = {
   issuer: "string",
   scope: "string",
   groupsClaim: "string",
-  parameters: "unknown",
+  parameters: "object",
 };
 
 /** What differs between providers. */

@@ -82,8 +82,8 @@ export const PROVIDER_NAMES: Names<ProviderSettings> = {
   domains: "string[]",
   groups: "string[]",
   admits: "function",
-  roles: "unknown",
-  scopes: "unknown",
+  roles: "object",
+  scopes: "object",
   keepTokens: "boolean",
 };
 

@@ -41,7 +41,7 @@ const NAMES: Names<InvitationRequest> = {
   email: "string",
   mailed: "boolean",
   role: "unknown",
-  lifetime: "unknown",
+  lifetime: "number",
 };
 
 /** An invitation without the digest of its token. */

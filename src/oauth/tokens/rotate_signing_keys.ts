@@ -44,8 +44,8 @@ export interface KeyRotationOptions {
 
 const NAMES: Names<KeyRotationOptions> = {
   algorithms: "string[]",
-  notice: "unknown",
-  maxTokenLifetime: "unknown",
+  notice: "number",
+  maxTokenLifetime: "number",
   revokeOld: "boolean",
 };
 

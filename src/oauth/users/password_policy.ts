@@ -29,7 +29,7 @@ export interface PasswordOwner {
 /** Longer passwords are refused at login without a hash. */
 export const MAX_PASSWORD_CHARACTERS = 1024;
 
-const NAMES: Names<PasswordPolicy> = { minLength: "unknown", maxLength: "unknown", isBreached: "function" };
+const NAMES: Names<PasswordPolicy> = { minLength: "number", maxLength: "number", isBreached: "function" };
 
 /**
  * The policy with every default.

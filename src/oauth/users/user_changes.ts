@@ -45,7 +45,7 @@ export interface PasswordOptions {
   readonly iterations?: number;
 }
 
-const PASSWORD_NAMES: Names<PasswordOptions> = { policy: "unknown", iterations: "unknown" };
+const PASSWORD_NAMES: Names<PasswordOptions> = { policy: "object", iterations: "number" };
 
 /** What the commit of a change checks beside the record that it changes; rejects to refuse the change. */
 export type Conditions = (user: User | Profile) => Promise<readonly Check[]>;

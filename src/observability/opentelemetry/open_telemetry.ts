@@ -30,7 +30,7 @@ export interface OpenTelemetryOptions {
   readonly meterProvider?: MeterProvider;
 }
 
-const NAMES: Names<OpenTelemetryOptions> = { tracerProvider: "unknown", meterProvider: "unknown" };
+const NAMES: Names<OpenTelemetryOptions> = { tracerProvider: "object", meterProvider: "object" };
 
 /**
  * Makes the telemetry of a server. Start your SDK before: metrics of a provider that is set later are lost. Spans of a tool

@@ -36,7 +36,7 @@ const GRACE_MS = 500;
 /** A thread starts in some 50 ms; on a machine under load it takes longer. */
 const MAX_START_MS = 30_000;
 
-const NAMES: Names<QuickJsOptions> = { threads: "unknown", waiting: "unknown" };
+const NAMES: Names<QuickJsOptions> = { threads: "number", waiting: "number" };
 
 /**
  * Creates the engine for {@linkcode CodeModeOptions.engine}.

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { checkNames, type Names } from "../../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../../options/option_check.ts";
 import { AwsV4Signer } from "aws4fetch";
 import { ByteBuffer } from "../../http/body/byte_buffer.ts";
 import { timerDelay } from "../../timer.ts";
@@ -40,7 +40,7 @@ const NAMES: Names<S3Options> = {
   accessKeyId: "string",
   secretAccessKey: "string",
   sessionToken: "string",
-  timeout: "unknown",
+  timeout: "number",
 };
 
 /**
@@ -60,6 +60,7 @@ const MIN_BYTES_PER_MS = 64;
 export function s3Blobs(options: S3Options): BlobStore {
   checkNames("s3Blobs", options, NAMES);
   const { bucket, prefix = "", region = "us-east-1", timeout = 60_000 } = options;
+  checkWhole("s3Blobs.timeout", timeout, 1);
   const endpoint = (options.endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/$/, "");
   const parsed = URL.parse(endpoint);
   if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username !== "" || parsed.password !== "") {

@@ -32,11 +32,11 @@ export interface Upstream {
 const NAMES: Names<Upstream> = {
   url: "string",
   key: "string",
-  headers: "unknown",
-  connectLimit: "unknown",
-  answerLimit: "unknown",
-  idleLimit: "unknown",
-  sizeLimit: "unknown",
+  headers: "object",
+  connectLimit: "number",
+  answerLimit: "number",
+  idleLimit: "number",
+  sizeLimit: "number",
   fetch: "function",
 };
 /** Default of `sizeLimit`: a response is assembled in memory. */

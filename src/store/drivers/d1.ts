@@ -70,7 +70,7 @@ export interface D1Options extends FormatOptions {
 
 const NAMES: Names<D1Options> = {
   allowOlder: "boolean",
-  pollEvery: "unknown",
+  pollEvery: "number",
   now: "function",
   monotonic: "function",
 };

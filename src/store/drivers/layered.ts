@@ -44,9 +44,9 @@ export interface LayeredOptions {
 }
 
 const NAMES: Names<LayeredOptions> = {
-  lifetime: "unknown",
-  kinds: "unknown",
-  limit: "unknown",
+  lifetime: "number",
+  kinds: "object",
+  limit: "number",
   now: "function",
 };
 

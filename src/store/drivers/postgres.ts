@@ -52,7 +52,7 @@ export interface PostgresOptions extends FormatOptions {
 const NAMES: Names<PostgresOptions> = {
   allowOlder: "boolean",
   create: "boolean",
-  sweepEvery: "unknown",
+  sweepEvery: "number",
   onWarning: "function",
   now: "function",
   monotonic: "function",

@@ -57,7 +57,7 @@ export interface RedisOptions extends FormatOptions {
 const NAMES: Names<RedisOptions> = {
   allowOlder: "boolean",
   create: "boolean",
-  sweepEvery: "unknown",
+  sweepEvery: "number",
   onWarning: "function",
   now: "function",
   monotonic: "function",

@@ -53,9 +53,9 @@ export interface SqliteOptions extends FormatOptions {
 const NAMES: Names<SqliteOptions> = {
   allowOlder: "boolean",
   durable: "unknown",
-  busyTimeout: "unknown",
-  sweepEvery: "unknown",
-  checkpointEvery: "unknown",
+  busyTimeout: "number",
+  sweepEvery: "number",
+  checkpointEvery: "number",
   onWarning: "function",
   now: "function",
   monotonic: "function",

@@ -60,7 +60,7 @@ const NAMES: Names<UpgradeOptions> = {
   onKind: "function",
   dryRun: "boolean",
   again: "boolean",
-  signal: "unknown",
+  signal: "object",
 };
 
 /** The position of the upgrade of a kind. */
