@@ -113,8 +113,8 @@ class SqliteStore implements Store {
   #closed = false;
 
   constructor(path: string, options: SqliteOptions) {
-    const durable = checkOneOf("durable", options.durable, "power", "process");
-    const busyTimeout = checkWhole("busyTimeout", options.busyTimeout ?? 5000, 0);
+    const durable = checkOneOf("sqliteStore.durable", options.durable, "power", "process");
+    const busyTimeout = checkWhole("sqliteStore.busyTimeout", options.busyTimeout ?? 5000, 0);
     const { sweepEvery = 60_000, checkpointEvery = 60_000, now = Date.now } = options;
     const file = databaseFile(path);
     this.guarantees = { atomic: true, readYourWrites: true, durable: file === undefined ? "none" : durable };

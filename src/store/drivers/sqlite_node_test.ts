@@ -212,7 +212,8 @@ test("invalid options are refused before a file is made", () => {
     assert.throws(
       open,
       (error: Error) =>
-        error.message.startsWith("Invalid options: ") && /"(durable|busyTimeout)"/.test(error.message),
+        error.message.startsWith("Invalid options: ") &&
+        /"sqliteStore\.(durable|busyTimeout)"/.test(error.message),
     );
   }
   assert.is(statSync(file, { throwIfNoEntry: false }), undefined);
