@@ -121,7 +121,7 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
   ["apple.team", () => apple(any({ ...login, team: "t" }))],
   ["passkeys.rpID", () => passkeys(any({ rpID: "a.example" }))],
   ["sqliteStore.durability", () => sqliteStore(":memory:", any({ durability: "power" }))],
-  ["durable", () => sqliteStore(":memory:", any({ durable: "disk" }))],
+  ["sqliteStore.durable", () => sqliteStore(":memory:", any({ durable: "disk" }))],
   ["postgresStore.max", () => postgresStore("postgres://127.0.0.1/a", any({ max: 3 }))],
   ["redisStore.name", () => redisStore("redis://127.0.0.1", any({ name: "a" }))],
   ["d1Store.poll", () => d1Store(any({}), any({ poll: 1 }))],
