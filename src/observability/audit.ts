@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { checkNames, type Names } from "../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../options/option_check.ts";
 import { encodeBase64url } from "../crypto/base64url.ts";
 import { digestLarge } from "../crypto/large_digest.ts";
 import type { TrivetEvent } from "../events.ts";
@@ -125,6 +125,7 @@ function toWaiting(time: number, type: string, fields: string, request?: string)
 export function createAudit(options: AuditOptions): Audit {
   checkNames("createAudit", options, NAMES);
   const { store, now: clock, retentionDays, onError = () => {} } = options;
+  if (retentionDays !== undefined) checkWhole("createAudit.retentionDays", retentionDays, 1);
   const now = clock ?? (() => timeOf(store));
   const budget = createFailureBudget(now);
   let waiting: Waiting[] = [];

@@ -40,7 +40,8 @@ export function checkSome<Value extends string>(
 
 /**
  * The names of all options in a group with the type of each, which the compiler checks. `"unknown"` is one that other code
- * checks, such as a choice of texts. With `Other` as `"unknown"` it is all but lists of texts, switches and functions.
+ * checks, such as a choice of texts. With `Other` as `"unknown"`, other code checks all but lists of texts, switches and
+ * functions, so that its message names the definition.
  */
 export type Names<Options, Other extends "own" | "unknown" = "own"> = {
   readonly [Name in keyof Options]-?: unknown extends Options[Name] ? "unknown"

@@ -3,10 +3,16 @@ import * as assert from "uvu/assert";
 import { gateway } from "../gateway.ts";
 import { group, prompt, resourceTemplate, tool, toolServer } from "../mcp_service.ts";
 import { addClient, createTrivet, memoryStore } from "../mod.ts";
+import { createAudit } from "../observability/audit.ts";
 import { openApi } from "../openapi.ts";
 import { resourceServer } from "../resource_server.ts";
 import { github, google, oidc } from "../sign_in.ts";
+import { completeServeOptions } from "../runtime/server.ts";
 import { s3Blobs } from "../skills/blobs/s3.ts";
+import { d1Store } from "../store/drivers/d1.ts";
+import { layeredStore } from "../store/drivers/layered.ts";
+import { postgresStore } from "../store/drivers/postgres.ts";
+import { redisStore } from "../store/drivers/redis.ts";
 import { sqliteStore } from "../store/drivers/sqlite.ts";
 
 const test = suite("options/wrong types");
@@ -151,6 +157,15 @@ test("a number that is out of range is refused", () => {
     ["gateway.inputTimeout", () => gateway({ inputTimeout: 1.5 })],
     ["gateway.messageBytes", () => gateway({ messageBytes: NaN })],
     ["s3Blobs.timeout", () => s3Blobs({ ...s3, timeout: 0 })],
+    ["layeredStore.lifetime", () => layeredStore(memoryStore(), { lifetime: Infinity })],
+    ["layeredStore.limit", () => layeredStore(memoryStore(), { limit: NaN })],
+    ["createAudit.retentionDays", () => createAudit({ store: memoryStore(), retentionDays: -1 })],
+    ["sqliteStore.sweepEvery", () => sqliteStore(":memory:", { sweepEvery: NaN })],
+    ["postgresStore.sweepEvery", () => postgresStore("postgres://127.0.0.1/none", { sweepEvery: 0 })],
+    ["redisStore.sweepEvery", () => redisStore("redis://127.0.0.1", { sweepEvery: 0 })],
+    ["d1Store.pollEvery", () => d1Store(any({}), { pollEvery: NaN })],
+    ["serve.port", () => completeServeOptions({ port: -1 })],
+    ["serve.closeTimeout", () => completeServeOptions({ closeTimeout: NaN })],
   ];
   for (const [option, call] of calls) {
     assert.throws(

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkNames, invalidOption, type Names } from "../options/option_check.ts";
+import { checkNames, checkWhole, invalidOption, type Names } from "../options/option_check.ts";
 import { SERVER_FAILED } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
 
@@ -61,10 +61,12 @@ export interface RunningServer {
   replaceCertificate(tls: TlsCertificate): Promise<void>;
 }
 
-/** `ServeOptions` with every default. @throws {TypeError} for an unknown option, and an empty host */
+/** `ServeOptions` with every default. @throws {TypeError | RangeError} for an unknown option, an empty host and a number out of range */
 export function completeServeOptions(options: ServeOptions): Required<ServeOptions> {
   checkNames("serve", options, NAMES);
   const { port = 8787, hostname = "127.0.0.1", closeTimeout = 10_000, onError = () => {}, tls } = options;
+  checkWhole("serve.port", port, 0);
+  checkWhole("serve.closeTimeout", closeTimeout, 0);
   // Runtimes take an empty text, as of an unset variable, for all addresses.
   if (hostname === "") {
     throw invalidOption("serve.hostname", "an address or a host", hostname);

@@ -18,7 +18,8 @@ import type {
 } from "./definition.ts";
 import { variableNames } from "./uri/uri_expression.ts";
 
-// Other names are refused: a tool with `scope` for `scopes` would be open to all callers.
+// Other names are refused: a tool with `scope` for `scopes` would be open to all callers. What the tables share is not spread
+// into them: bundlers would keep those of kinds that an app does not use.
 const TOOL_NAMES: Names<ToolDefinition, "unknown"> = {
   kind: "unknown",
   name: "unknown",
@@ -107,7 +108,7 @@ type ResultOf<Output extends AnySchema> = Unparsed<Output> | ToolResult;
  * items, a `ToolResult`, or any JSON value, which is sent as text. With an `output` schema, `run` returns a value of that
  * schema, which is sent as structured content and as text; a `ToolResult` is recognized there by `structuredContent` or
  * `isError: true`.
- * @throws {TypeError} naming a member that does not exist
+ * @throws {TypeError} naming a member that does not exist or is of another type
  */
 export function tool<
   const Input extends AnySchema = Record<never, never>,
@@ -119,7 +120,7 @@ export function tool<
 
 /**
  * Defines a resource with a fixed URI.
- * @throws {TypeError} naming a member that does not exist
+ * @throws {TypeError} naming a member that does not exist or is of another type
  */
 export function resource(definition: Omit<ResourceDefinition, "kind">): ResourceDefinition {
   checkNames("resource", definition, RESOURCE_NAMES);

@@ -1,6 +1,7 @@
 /**
  * What the author of a tool server writes: tools, resources, resource templates, prompts
- * (https://modelcontextprotocol.io/specification/2025-11-25/server). Plain values, which `define.ts` makes and `registry.ts` compiles.
+ * (https://modelcontextprotocol.io/specification/2025-11-25/server). Plain values, which
+ * `define.ts` makes and `registry.ts` compiles.
  *
  * @module
  */

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { checkNames, type Names } from "../../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../../options/option_check.ts";
 import {
   changedBy,
   CHECK_FAILED,
@@ -95,7 +95,7 @@ class D1Store implements Store {
 
   constructor(database: D1Binding, options: D1Options) {
     this.#database = database;
-    this.#pollEvery = options.pollEvery ?? 1000;
+    this.#pollEvery = checkWhole("d1Store.pollEvery", options.pollEvery ?? 1000, 1);
     this.#allowOlder = options.allowOlder ?? false;
     this.#now = options.now ?? Date.now;
     this.#guard = new SweepGuard(options);

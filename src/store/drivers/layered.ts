@@ -12,7 +12,7 @@
  *
  * @module
  */
-import { checkNames, type Names } from "../../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../../options/option_check.ts";
 import { encodeKey } from "../key.ts";
 import { LOST_RACE, retryLostRaces } from "../retry.ts";
 import {
@@ -76,6 +76,8 @@ interface Copy {
 export function layeredStore(store: Store, options: LayeredOptions = {}): Store {
   checkNames("layeredStore", options, NAMES);
   const { lifetime: wanted = 1000, kinds = KINDS, limit = 20_000, now = () => timeOf(store) } = options;
+  checkWhole("layeredStore.lifetime", wanted, 0);
+  checkWhole("layeredStore.limit", limit, 1);
   const copies = new Map<string, Copy>();
   const pending = new PendingCalls();
   let known: number | undefined;

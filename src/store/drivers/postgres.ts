@@ -12,7 +12,7 @@
  *
  * @module
  */
-import { checkNames, type Names } from "../../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../../options/option_check.ts";
 import type { FormatOptions } from "../format.ts";
 import { decodeKey, encodeKey, pageRange } from "../key.ts";
 import { PeriodicTasks } from "../periodic_tasks.ts";
@@ -97,7 +97,8 @@ class PostgresStore implements Store {
     address: string,
     options: PostgresOptions,
   ) {
-    const { sweepEvery = 60_000, onWarning = () => {}, create = true, allowOlder = false } = options;
+    const sweepEvery = checkWhole("postgresStore.sweepEvery", options.sweepEvery ?? 60_000, 1);
+    const { onWarning = () => {}, create = true, allowOlder = false } = options;
     this.#connection = new PostgresConnection(address);
     const { schema, timeoutMs } = this.#connection;
     this.#statements = statementsOf(schema, Math.ceil(timeoutMs * LOCK_TIMEOUT_RATIO));

@@ -16,7 +16,7 @@
  * @module
  */
 import type { Buffer } from "node:buffer";
-import { checkNames, type Names } from "../../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../../options/option_check.ts";
 import type { FormatOptions } from "../format.ts";
 import { decodeKey, encodeKey, pageRange } from "../key.ts";
 import { PeriodicTasks } from "../periodic_tasks.ts";
@@ -100,7 +100,8 @@ class RedisStore implements Store {
   };
 
   constructor(address: string, options: RedisOptions) {
-    const { sweepEvery = 60_000, onWarning = () => {}, create = true, allowOlder = false } = options;
+    const sweepEvery = checkWhole("redisStore.sweepEvery", options.sweepEvery ?? 60_000, 1);
+    const { onWarning = () => {}, create = true, allowOlder = false } = options;
     const parsed = readAddress(address);
     this.#keys = storeKeysOf(parsed.name);
     this.#timeout = {

@@ -115,14 +115,14 @@ class SqliteStore implements Store {
   constructor(path: string, options: SqliteOptions) {
     const durable = checkOneOf("sqliteStore.durable", options.durable, "power", "process");
     const busyTimeout = checkWhole("sqliteStore.busyTimeout", options.busyTimeout ?? 5000, 0);
-    const { sweepEvery = 60_000, checkpointEvery = 60_000, now = Date.now } = options;
+    const sweepEvery = checkWhole("sqliteStore.sweepEvery", options.sweepEvery ?? 60_000, 1);
+    const checkpointEvery = checkWhole("sqliteStore.checkpointEvery", options.checkpointEvery ?? 60_000, 1);
     const file = databaseFile(path);
     this.guarantees = { atomic: true, readYourWrites: true, durable: file === undefined ? "none" : durable };
     if (file !== undefined) protectDatabase(file, options.onWarning ?? emitWarning);
-    this.#now = now;
+    this.#now = options.now ?? Date.now;
     this.#guard = new SweepGuard(options);
-    const database = openDatabase(path, { durable, busyTimeout });
-    this.#database = database;
+    const database = this.#database = openDatabase(path, { durable, busyTimeout });
     const alive = "(expires IS NULL OR expires > ?)";
     this.#select = database.prepare(
       `SELECT key, value, version, expires FROM record WHERE key = ? AND ${alive}`,
