@@ -22,6 +22,8 @@ export interface StdioResult {
   readonly milliseconds?: number;
   /** The fastest start: other load on the machine affects it least. */
   readonly least?: number;
+  /** From the start of the process to the response to `tools/list`. */
+  readonly listed?: number;
   /** Microseconds of processor time of a start. */
   readonly cpu?: number;
   readonly unsupported?: string;
@@ -80,13 +82,14 @@ export async function measureStdio(
   const own = started.find(({ subject }) => subject === PUBLISHED)?.cpu ??
     started.find(({ subject }) => subject === TRIVET.name)?.cpu;
   printTable(
-    `Start over stdio, ${tools} tools, until the response to initialize: median of ${starts}`,
-    ["ms", "least ms", "cost ms", "to Trivet"],
-    started.map(({ subject, milliseconds, least, cpu }) =>
+    `Start over stdio, ${tools} tools, until the responses to initialize and tools/list: median of ${starts}`,
+    ["ms", "least ms", "listed ms", "cost ms", "to Trivet"],
+    started.map(({ subject, milliseconds, least, listed, cpu }) =>
       milliseconds === undefined ? [subject, "not supported"] : [
         subject,
         formatNumber(milliseconds),
         formatNumber(least!),
+        formatNumber(listed!),
         formatNumber(cpu! / 1000),
         own === undefined ? "" : `${formatNumber(cpu! / own)}x`,
       ]

@@ -72,7 +72,8 @@ export async function runRounds(
   }));
 }
 
-function shuffle<Item>(items: Item[]): Item[] {
+/** Puts the items into a random order, in place. */
+export function shuffle<Item>(items: Item[]): Item[] {
   for (let i = items.length - 1; i > 0; i--) {
     const j = Math.floor(Math.random() * (i + 1));
     [items[i], items[j]] = [items[j]!, items[i]!];

@@ -98,7 +98,7 @@ function toCallRow(
 }
 
 function toStartRow(
-  { subject, milliseconds, least, cpu, unsupported }: StdioResult,
+  { subject, milliseconds, least, listed, cpu, unsupported }: StdioResult,
   _: number,
   all: readonly StdioResult[],
 ): Row {
@@ -107,7 +107,11 @@ function toStartRow(
     ...toOwnRow(subject, unsupported, own, own?.milliseconds, milliseconds),
     ...(milliseconds !== undefined && {
       cpu,
-      others: [`${milliseconds.toFixed(0)} ms`, `at least ${least!.toFixed(0)} ms`],
+      others: [
+        `${milliseconds.toFixed(0)} ms`,
+        `at least ${least!.toFixed(0)} ms`,
+        `${listed!.toFixed(0)} ms until the tools are listed`,
+      ],
     }),
   };
 }

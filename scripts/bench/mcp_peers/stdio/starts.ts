@@ -1,14 +1,17 @@
 /**
- * The time from the start of a server to its first response. `trivet stdio` is the command of the package, with a file of
+ * The time from the start of a server to its first response, and until it has listed its tools: some servers convert their
+ * schemas before the first, others after it. `trivet stdio` is the command of the package, with a file of
  * tools that imports "trivet"; the other servers are the same as in calls. Of Trivet, the tool server alone is measured too,
  * since the peers are no more.
  *
  * @module
  */
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { shuffle } from "../../measuring/rounds.ts";
 import { type Build, buildTrivet } from "./build_trivet.ts";
 import { ServerProcess } from "../server_process.ts";
 import { StdioClient } from "./client.ts";
@@ -25,14 +28,16 @@ export interface Start {
   /** The median from the start of the process to the first response, and the least. */
   readonly milliseconds?: number;
   readonly least?: number;
-  /** Microseconds of processor time. */
+  /** The median from the start of the process to the response to `tools/list`. */
+  readonly listed?: number;
+  /** Microseconds of processor time, until then. */
   readonly cpu?: number;
   readonly unsupported?: string;
 }
 
 /** A server that knows nothing: what Node itself needs. */
-const BARE =
-  `process.stdin.once("data", () => process.stdout.write('{"jsonrpc":"2.0","id":1,"result":{}}\\n'));`;
+const BARE = `let id = 0;
+process.stdin.on("data", () => process.stdout.write(\`{"jsonrpc":"2.0","id":\${++id},"result":{}}\\n\`));`;
 
 /** @param starts the number of starts of each server, of which the median is returned */
 export async function measureStarts(
@@ -66,49 +71,57 @@ export async function measureStarts(
   }
 }
 
+/** In a random order, one process after the other: the end of one takes time, which would be charged to the next. */
 async function startInTurn(
   subjects: readonly Subject[],
   tools: number,
   starts: number,
 ): Promise<Start[]> {
-  const times = new Map<string, number[]>(
-    subjects.map(({ name }) => [name, []]),
-  );
-  const costs = new Map<string, number[]>(
-    subjects.map(({ name }) => [name, []]),
-  );
+  const all = subjects.map((subject) => ({ subject, times: new Array<Times>() }));
   // The first start is not counted, because files are read from disk.
   for (let round = -1; round < starts; round++) {
-    for (const subject of subjects) {
-      const started = performance.now();
-      const client = new StdioClient(
-        new ServerProcess(subject, "stdio", tools),
-      );
-      try {
-        await client.request("initialize", toParams("initialize", tools));
-        const duration = performance.now() - started;
-        const cost = await client.server.processorTime();
-        if (round >= 0) {
-          times.get(subject.name)!.push(duration);
-          costs.get(subject.name)!.push(cost);
-        }
-      } catch {
-        // The calls report why.
-      }
-      client.server.stop();
+    for (const { subject, times } of shuffle([...all])) {
+      const measured = await startOnce(subject, tools);
+      if (round >= 0 && measured) times.push(measured);
     }
   }
-  return [...times].map(([subject, own]) => ({
+  return all.map(({ subject: { name }, times }) => ({
     operation: "start",
-    subject,
-    ...(own.length > 0
+    subject: name,
+    ...(times.length > 0
       ? {
-        milliseconds: median(own),
-        least: Math.min(...own),
-        cpu: median(costs.get(subject)!),
+        milliseconds: median(times.map((each) => each.first)),
+        least: Math.min(...times.map((each) => each.first)),
+        listed: median(times.map((each) => each.listed)),
+        cpu: median(times.map((each) => each.cpu)),
       }
       : { unsupported: "no response" }),
   }));
+}
+
+interface Times {
+  readonly first: number;
+  readonly listed: number;
+  readonly cpu: number;
+}
+
+/** `undefined` for a server that does not respond: the calls report why. */
+async function startOnce(subject: Subject, tools: number): Promise<Times | undefined> {
+  const started = performance.now();
+  const client = new StdioClient(new ServerProcess(subject, "stdio", tools));
+  const exited = once(client.server.process, "exit");
+  try {
+    await client.request("initialize", toParams("initialize", tools));
+    const first = performance.now() - started;
+    await client.request("tools/list", toParams("tools/list", tools));
+    const listed = performance.now() - started;
+    return { first, listed, cpu: await client.server.processorTime() };
+  } catch {
+    return undefined;
+  } finally {
+    client.server.stop();
+    await exited;
+  }
 }
 
 /** Installs the built package beside a file of tools. Returns the servers that start from there. */
