@@ -50,12 +50,14 @@ class MemoryStore implements Store {
   /** Milliseconds since the start. */
   #now: () => number;
 
-  #guard: SweepGuard;
+  readonly #clocks: Clocks;
+  /** Made by the first commit: Node loads its clock in a millisecond, which is much of a start over stdio. */
+  #guard: SweepGuard | undefined;
 
   constructor(clocks: Clocks) {
     const now = clocks.now ?? Date.now;
     if (clocks.now) this.now = clocks.now;
-    this.#guard = new SweepGuard(clocks);
+    this.#clocks = clocks;
     const start = now();
     this.#start = start;
     this.#now = () => now() - start;
@@ -95,6 +97,7 @@ class MemoryStore implements Store {
 
   async commit({ check, set, remove }: Commit): Promise<boolean> {
     this.#ensureOpen();
+    this.#guard ??= new SweepGuard(this.#clocks);
     if (check) {
       for (const { key, version } of check) {
         const record = this.#live(key);
@@ -177,7 +180,8 @@ class MemoryStore implements Store {
   /** Removes expired records of the slices up to `last`. Reads no more than `limit`, so that no commit waits long. */
   #sweepDue(last: number, limit: number): number {
     const now = this.#now();
-    if (!this.#guard.maySweep()) return 0;
+    // Before the first commit there is nothing to remove.
+    if (!this.#guard?.maySweep()) return 0;
     let read = 0;
     let removed = 0;
     for (const table of this.#tables.values()) {
