@@ -3,18 +3,13 @@
  *
  * @module
  */
-import {
-  type Authenticate,
-  type CallerSource,
-  findCallerSource,
-  toIdentifyCaller,
-} from "./http/authenticate.ts";
+import { type Authenticate, type CallerSource, toCallerSource } from "./http/authenticate.ts";
 import type { Gateway, GatewayOption } from "./gateway/option.ts";
 import type { Extension } from "./mcp/definition/extension.ts";
 import type { Service } from "./http/service.ts";
 import { createToolServer, type ToolServer } from "./mcp/service.ts";
 import { completeMcp, type McpOptions } from "./options/mcp_options.ts";
-import { checkMade, checkNames, checkTexts, type Names } from "./options/option_check.ts";
+import { checkMade, checkNames, checkTexts, invalidOption, type Names } from "./options/option_check.ts";
 import { MCP_NAMES, SERVER_NAMES } from "./options/option_names.ts";
 import { type Handler, mount } from "./mount.ts";
 import { completeServer, type ServerOptions } from "./options/server_options.ts";
@@ -57,11 +52,11 @@ const NAMES: Names<McpServerOptions> = {
  */
 export function toolServer(options: McpServerOptions): McpServer {
   checkNames("options", options, NAMES);
-  const { url, authenticate, auth, extensions = [] } = options;
+  const { url, auth, extensions = [] } = options;
   checkMade("gateway", options.gateway, "connect", "gateway() of trivet/gateway");
-  const source = findCallerSource(authenticate);
-  if (!authenticate && auth !== undefined && auth !== "off") {
-    throw new TypeError('Invalid options: "auth" needs "authenticate"');
+  const source = toCallerSource(options.authenticate);
+  if (!source && auth !== undefined && auth !== "off") {
+    throw invalidOption("auth", "off without authenticate", auth);
   }
   const server = completeServer("url", url, options);
   const implied = new Map(
@@ -73,11 +68,11 @@ export function toolServer(options: McpServerOptions): McpServer {
   const { name = "trivet" } = options;
   const parts = options.gateway?.connect({ ...server, issuer: url, implied, oauth: undefined, name });
   const tools = createToolServer(
-    completeMcp({ ...options, auth: authenticate ? auth ?? "optional" : "off" }, {
+    completeMcp({ ...options, auth: source ? auth ?? "optional" : "off" }, {
       ...server,
       issuer: url,
       extensions,
-      identify: toIdentifyCaller(authenticate ?? (() => undefined)),
+      identify: source?.identify ?? (() => "none"),
       implied,
       ...parts?.server,
       resourceMetadata: options.resourceMetadata ?? source?.resourceMetadata,

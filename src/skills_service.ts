@@ -3,12 +3,7 @@
  *
  * @module
  */
-import {
-  type Authenticate,
-  type CallerSource,
-  findCallerSource,
-  toIdentifyCaller,
-} from "./http/authenticate.ts";
+import { type Authenticate, type CallerSource, toCallerSource } from "./http/authenticate.ts";
 import { createLoopbackGuard } from "./http/network/loopback_guard.ts";
 import { type Handler, mount } from "./mount.ts";
 import { completeServer, type ServerOptions } from "./options/server_options.ts";
@@ -45,14 +40,14 @@ const NAMES: Names<SkillsServerOptions> = {
  */
 export function skillsService(options: SkillsServerOptions): SkillsServer {
   checkNames("options", options, NAMES);
-  const { url, authenticate, allowedHosts = [], allowedOrigins = [] } = options;
-  const source = findCallerSource(authenticate);
+  const { url, allowedHosts = [], allowedOrigins = [] } = options;
+  const source = toCallerSource(options.authenticate);
   const server = completeServer("url", url, options);
   const skills = createSkillsService({
     ...completeSkills(options, true),
     ...server,
     cursorKey: server.secret,
-    identify: identifyByApiKey(server.store, authenticate && toIdentifyCaller(authenticate)),
+    identify: identifyByApiKey(server.store, source?.identify),
     resourceMetadata: options.resourceMetadata ?? source?.resourceMetadata,
   });
   const { mounts: _, ...own } = skills;

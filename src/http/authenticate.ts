@@ -4,6 +4,7 @@
  * @module
  */
 import { TokenRefusal } from "./bearer.ts";
+import { checkMade } from "../options/option_check.ts";
 import type { IdentifyCaller, Principal } from "./principal.ts";
 import type { RequestContext, Service } from "./service.ts";
 
@@ -32,15 +33,19 @@ export function refuseCredentials({ headers }: Request): "none" | TokenRefusal {
   return headers.has("authorization") || headers.has("x-api-key") ? INVALID : "none";
 }
 
-/** The source, unless the program gave a function. */
-export function findCallerSource(
+/**
+ * What the option `authenticate` gives; a function becomes a source.
+ * @throws {TypeError} for what is neither
+ */
+export function toCallerSource(
   authenticate: Authenticate | CallerSource | undefined,
 ): CallerSource | undefined {
-  return typeof authenticate === "function" ? undefined : authenticate;
-}
-
-/** The function as services call it. */
-export function toIdentifyCaller(authenticate: Authenticate | CallerSource): IdentifyCaller {
-  if (typeof authenticate !== "function") return authenticate.identify;
-  return async (request, context = {}) => await authenticate(request, context) ?? refuseCredentials(request);
+  if (typeof authenticate === "function") {
+    return {
+      identify: async (request, context = {}) =>
+        await authenticate(request, context) ?? refuseCredentials(request),
+    };
+  }
+  checkMade("authenticate", authenticate, "identify", "resourceServer() of trivet/protect");
+  return authenticate;
 }

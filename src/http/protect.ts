@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { checkNames, type Names } from "../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../options/option_check.ts";
 import { bearerChallenge, TokenRefusal } from "./bearer.ts";
 import { hasScope, type IdentifyCaller, type Principal } from "./principal.ts";
 import { type LimitedCaller, RateLimitError } from "./rate_limit.ts";
@@ -120,6 +120,7 @@ export function createProtection(options: ProtectionOptions): Protection {
       // A misspelt `scopes` would require no scope.
       checkNames("protect", needs, NAMES);
       const { resource = issuer, scopes = [], acrValues, maxAge } = needs;
+      if (maxAge !== undefined) checkWhole("protect.maxAge", maxAge, 0);
       const context = toContext(request, given);
       let caller: Awaited<ReturnType<IdentifyCaller>>;
       try {

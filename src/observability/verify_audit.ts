@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkNames, type Names } from "../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../options/option_check.ts";
 import type { Store } from "../store/store.ts";
 import {
   AUDIT_HEAD,
@@ -58,6 +58,8 @@ export async function verifyAudit(
   checkNames("verifyAudit", options, NAMES);
   const { now, noted } = options;
   const head = (await store.get<AuditHead>(AUDIT_HEAD))?.value;
+  checkWhole("verifyAudit.now", now, 0);
+  checkWhole("verifyAudit.retentionDays", options.retentionDays ?? 1, 1);
   const retentionDays = options.retentionDays ?? head?.retentionDays ?? DEFAULT_RETENTION_DAYS;
   let last: { number: number; digest: string } | undefined;
   let records = 0;

@@ -21,7 +21,7 @@ import type {
   TrustedIssuer,
 } from "../oauth/authorization_server.ts";
 import { toClient } from "../oauth/clients/client.ts";
-import { checkRegistrationNames, type ClientRegistration } from "../oauth/clients/client_registration.ts";
+import { checkRegistrationMembers, type ClientRegistration } from "../oauth/clients/client_registration.ts";
 import { completeFactors, type FactorOptions } from "../oauth/factors/settings.ts";
 import type { UserRole } from "../oauth/records/user_record.ts";
 import { checkSecurityProfile, type SecurityProfile } from "../oauth/security_profile.ts";
@@ -255,7 +255,7 @@ export function completeOAuth(
     observe,
     now,
     clients: (oauth.clients ?? []).map((client) => {
-      checkRegistrationNames(client);
+      checkRegistrationMembers(client);
       return toClient(client, now(), redirectSchemes);
     }),
     trustedClients: new Set(oauth.trustedClients),

@@ -134,7 +134,8 @@ export function checkMade<Made extends object>(
   maker: string,
 ): void {
   if (made && typeof made[method] !== "function") {
-    throw invalidOption(name, `made by ${maker}`, made);
+    // Not its value: a text may be a credential.
+    throw invalidOption(name, `made by ${maker}`, typeof made);
   }
 }
 

@@ -2,12 +2,23 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { gateway } from "../gateway.ts";
 import { group, prompt, resourceTemplate, tool, toolServer } from "../mcp_service.ts";
-import { addClient, createTrivet, memoryStore } from "../mod.ts";
+import {
+  addClient,
+  createTrivet,
+  memoryStore,
+  rotateServerSecret,
+  rotateSigningKeys,
+  setPassword,
+  updateClient,
+} from "../mod.ts";
 import { createAudit } from "../observability/audit.ts";
+import { verifyAudit } from "../observability/verify_audit.ts";
 import { openApi } from "../openapi.ts";
 import { resourceServer } from "../resource_server.ts";
 import { github, google, oidc } from "../sign_in.ts";
+import { launchProcess } from "../runtime/launch_process.ts";
 import { completeServeOptions } from "../runtime/server.ts";
+import { skillsService } from "../skills_service.ts";
 import { s3Blobs } from "../skills/blobs/s3.ts";
 import { d1Store } from "../store/drivers/d1.ts";
 import { layeredStore } from "../store/drivers/layered.ts";
@@ -84,15 +95,23 @@ const CASES: readonly (readonly [option: string, call: () => unknown])[] = [
     "oauth.openid.identityAssertions.audience",
     () => trivet({ oauth: { openid: { identityAssertions: [{}] } } }),
   ],
+  [
+    "oauth.resources.accessTokenFormat",
+    () => trivet({ oauth: { resources: [{ resource: "https://b.example", accessTokenFormat: "JWT" }] } }),
+  ],
   ["skills.folders", () => trivet({ skills: { folders: "./skills" } })],
   ["skills.folders", () => trivet({ skills: { folders: ["./skills"] } })],
   ["skills.folders", () => trivet({ skills: { folders: [null] } })],
   ["skills.blobs", () => trivet({ skills: { blobs: {} } })],
+  ["undefined", () => trivet({ oauth: { clients: [{ redirect_uris: ["https://a.example/cb"] }] } })],
   ["mcp.middleware", () => trivet({ mcp: { middleware: ["log"] } })],
   ["mcp.middleware", () => trivet({ mcp: { middleware: read } })],
   ["mcp.sources", () => trivet({ mcp: { sources: {} } })],
   ["mcp.sources", () => trivet({ mcp: { sources: ["./api.json"] } })],
   ["extensions", () => toolServer(any({ url: issuer, store: memoryStore(), extensions: [{}] }))],
+  ["authenticate", () => toolServer(any({ url: issuer, store: memoryStore(), authenticate: {} }))],
+  ["authenticate", () => toolServer(any({ url: issuer, store: memoryStore(), authenticate: "key" }))],
+  ["authenticate", () => skillsService(any({ url: issuer, store: memoryStore(), authenticate: { issuer } }))],
   ["group.middleware", () => group(any({ middleware: [read, {}] }), [])],
   [
     "impliedScopes.admin",
@@ -144,10 +163,19 @@ test("an option that may hold a credential is refused without its value", () => 
       (error: unknown) => error instanceof TypeError && !error.message.includes("secret"),
     );
   }
-  assert.throws(
-    () => resource({ introspection: "secret" }),
-    (error: unknown) => error instanceof TypeError && !error.message.includes("secret"),
-  );
+  for (
+    const call of [
+      () => resource({ introspection: "secret" }),
+      () => toolServer(any({ url: issuer, store: memoryStore(), authenticate: "secret" })),
+      () => trivet({ skills: { blobs: "secret" } }),
+      () => trivet({ rateLimits: "secret" }),
+    ]
+  ) {
+    assert.throws(
+      call,
+      (error: unknown) => error instanceof TypeError && !error.message.includes("secret"),
+    );
+  }
 });
 
 test("a number that is out of range is refused", () => {
@@ -164,6 +192,11 @@ test("a number that is out of range is refused", () => {
     ["postgresStore.sweepEvery", () => postgresStore("postgres://127.0.0.1/none", { sweepEvery: 0 })],
     ["redisStore.sweepEvery", () => redisStore("redis://127.0.0.1", { sweepEvery: 0 })],
     ["d1Store.pollEvery", () => d1Store(any({}), { pollEvery: NaN })],
+    ["launchProcess.closeTimeout", () => launchProcess({ command: "a", closeTimeout: NaN })],
+    [
+      "oauth.resources.accessTokenLifetime",
+      () => trivet({ oauth: { resources: [{ resource: "https://b.example", accessTokenLifetime: NaN }] } }),
+    ],
     ["serve.port", () => completeServeOptions({ port: -1 })],
     ["serve.closeTimeout", () => completeServeOptions({ closeTimeout: NaN })],
   ];
@@ -204,11 +237,59 @@ for (const user of ["user:secret", "secret"]) {
   });
 }
 
-test("a client that is trusted by a text is refused", async () => {
-  const registration = { id: "c", redirect_uris: ["https://a.example/cb"], trusted: "no" };
-  const error = await addClient(memoryStore(), any(registration)).then(() => undefined, (error) => error);
+/** What the promise rejects with. */
+const failure = (promise: Promise<unknown>) => promise.then(() => undefined, (error) => error);
+
+const CLIENTS: readonly (readonly [member: string, value: unknown])[] = [
+  ["trusted", "no"],
+  ["jwks", {}],
+  ["access_token_format", "JWT"],
+  ["subject_type", "Pairwise"],
+  ["id_token_signed_response_alg", "HS256"],
+  ["token_endpoint_auth_signing_alg", 5],
+  ["default_max_age", -1],
+  ["default_max_age", 1.5],
+];
+for (const [member, value] of CLIENTS) {
+  test(`a client is refused with another value: ${member} ${value}`, async () => {
+    const registration = any({ id: "c", redirect_uris: ["https://a.example/cb"], [member]: value });
+    for (
+      const error of [
+        await failure(addClient(memoryStore(), registration)),
+        await failure((async () => trivet({ oauth: { clients: [registration] } }))()),
+      ]
+    ) {
+      assert.instance(error, TypeError);
+      assert.match(error.message, member);
+    }
+  });
+}
+
+test("a change of a client is refused with another value, and null removes a member", async () => {
+  const store = memoryStore();
+  await addClient(store, { id: "c", redirect_uris: ["https://a.example/cb"], subject_type: "pairwise" });
+  const error = await failure(updateClient(store, "c", any({ subject_type: "Public" })));
   assert.instance(error, TypeError);
-  assert.match(error.message, "trusted");
+  assert.match(error.message, "client.subject_type");
+  assert.is((await updateClient(store, "c", any({ subject_type: null })))!.subject_type, undefined);
+});
+
+test("a number that is out of range is refused when it is used", async () => {
+  const store = memoryStore();
+  const calls: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ["rotateSigningKeys.notice", () => rotateSigningKeys(store, { notice: NaN })],
+    ["rotateSigningKeys.maxTokenLifetime", () => rotateSigningKeys(store, { maxTokenLifetime: -1 })],
+    ["rotateServerSecret.retentionDays", () => rotateServerSecret(store, { retentionDays: NaN })],
+    ["verifyAudit.now", () => verifyAudit(store, { now: NaN })],
+    ["verifyAudit.retentionDays", () => verifyAudit(store, { now: 0, retentionDays: -1 })],
+    ["setPassword.iterations", () => setPassword(store, "alice", "a", { iterations: 0 })],
+    ["protect.maxAge", () => trivet({}).protect(new Request(issuer), { maxAge: NaN })],
+  ];
+  for (const [option, call] of calls) {
+    const error = await failure(call());
+    assert.instance(error, RangeError, option);
+    assert.match(error.message, `"${option}"`);
+  }
 });
 
 test("false leaves out the gateway and the admin API, as it does the services", () => {

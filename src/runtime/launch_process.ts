@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
-import { checkNames, type Names } from "../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../options/option_check.ts";
 import { waitAtMost } from "../http/wait_at_most.ts";
 import { timerDelay } from "../timer.ts";
 import type { Launch, LaunchedProcess, ProcessEvents } from "../mcp_client/transport.ts";
@@ -76,7 +76,8 @@ let endsWithParent = false;
 /** Describes how to start a server. It starts when a client connects. @throws {TypeError} for an option that does not exist */
 export function launchProcess(options: LaunchOptions): Launch {
   checkNames("launchProcess", options, NAMES);
-  const { command, args = [] } = options;
+  const { command, args = [], closeTimeout = DEFAULT_CLOSE_MS } = options;
+  checkWhole("launchProcess.closeTimeout", closeTimeout, 0);
   if (typeof command !== "string" || command === "") {
     throw new TypeError("command must be a non-empty string");
   }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { checkNames, type Names } from "../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../options/option_check.ts";
 import { encodeBase64url } from "../crypto/base64url.ts";
 import { randomBytes } from "../crypto/random_bytes.ts";
 import { randomId } from "../crypto/secret.ts";
@@ -97,6 +97,7 @@ export async function rotateServerSecret(
 ): Promise<SecretRotation> {
   checkNames("rotateServerSecret", options, NAMES);
   const { retentionDays = 30, revokeOld = false, pause = sleep } = options;
+  checkWhole("rotateServerSecret.retentionDays", retentionDays, 0);
   const { newest, isResumed } = await begin(store, revokeOld);
   const left = newest.starts + SETTLE_MS - timeOf(store);
   if (left > 0) await pause(left);

@@ -21,7 +21,7 @@ import {
 } from "../records/client_record.ts";
 import type { Staleness } from "./client_document.ts";
 import { findRequestUriProblem } from "./request_metadata.ts";
-import { checkRegistrationNames, type ClientRegistration } from "./client_registration.ts";
+import { checkRegistrationMembers, type ClientRegistration } from "./client_registration.ts";
 import { checkDomain, checkRedirectUri } from "./redirect_uri.ts";
 
 const loadDocuments = () => import("./client_document.ts");
@@ -62,7 +62,7 @@ export function toClient(
   const refuse = (problem: string): never => {
     throw new TypeError(`Cannot register client "${id}": ${problem}`);
   };
-  if (!/^[\x21-\x7e]{1,256}$/.test(id)) {
+  if (typeof id !== "string" || !/^[\x21-\x7e]{1,256}$/.test(id)) {
     refuse("the id must be 1 to 256 printable ASCII characters without spaces");
   }
   if (secret !== undefined && !/^[\x20-\x7e]{1,256}$/.test(secret)) {
@@ -73,6 +73,7 @@ export function toClient(
   const logoutProblem = rest.backchannel_logout_uri && checkConfiguredUrl(rest.backchannel_logout_uri);
   if (logoutProblem) refuse(`backchannel_logout_uri ${logoutProblem}`);
   if (domain !== undefined) checkDomain(domain);
+  if (jwks && !Array.isArray(jwks.keys)) refuse("jwks must have a list of keys");
   if (jwks && registration.jwks_uri !== undefined) refuse("jwks and jwks_uri must not both be present");
   const keysAt = registration.jwks_uri === undefined ? undefined : checkPublicUrl(registration.jwks_uri);
   if (keysAt) refuse(`jwks_uri ${keysAt}`);
@@ -83,7 +84,10 @@ export function toClient(
   if (registration.require_signed_request_object && !jwks && registration.jwks_uri === undefined) {
     refuse("require_signed_request_object requires jwks or jwks_uri");
   }
-  const { certificate } = registration;
+  const { certificate, default_max_age = 0 } = registration;
+  if (!Number.isSafeInteger(default_max_age) || default_max_age < 0) {
+    refuse("default_max_age must be a whole number of seconds");
+  }
   if (certificate && canonicalCertificateName(certificate.type, certificate.value) === undefined) {
     refuse(`"${certificate.value}" is not a valid ${certificate.type}`);
   }
@@ -246,7 +250,7 @@ export async function addClient(
   },
   redirectSchemes?: readonly string[],
 ): Promise<{ client: Client; secret: string | undefined }> {
-  checkRegistrationNames(registration);
+  checkRegistrationMembers(registration);
   const id = registration.id ?? randomId("client_");
   if (id.startsWith("https://")) {
     throw new TypeError(

@@ -11,7 +11,7 @@ import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, type Store, timeOf } from "../../store/store.ts";
 import { type Client, clientKey } from "../records/client_record.ts";
 import { toClient } from "./client.ts";
-import { checkChangeNames, type ClientRegistration } from "./client_registration.ts";
+import { checkChangedMembers, type ClientRegistration } from "./client_registration.ts";
 
 /** Seconds for which a former secret can stay valid. */
 const MAX_KEEP_SECONDS = 30 * 86_400;
@@ -34,7 +34,7 @@ export async function updateClient(
   changes: ClientChanges,
   redirectSchemes?: readonly string[],
 ): Promise<Client | undefined> {
-  checkChangeNames(changes);
+  checkChangedMembers(changes);
   return await change(store, id, (client) => applyChanges(client, changes, redirectSchemes));
 }
 

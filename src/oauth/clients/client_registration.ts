@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { JwsAlgorithm } from "../../crypto/jws.ts";
-import { checkNames, type Names } from "../../options/option_check.ts";
+import { JWS_ALGORITHMS, type JwsAlgorithm } from "../../crypto/jws.ts";
+import { checkNames, invalidOption, type Names } from "../../options/option_check.ts";
 import type {
   CertificateNameType,
   ClientAuthMethod,
@@ -100,14 +100,30 @@ const NAMES: Names<ClientRegistration> = {
 
 const { id: _, secret: __, ...CHANGE_NAMES } = NAMES;
 
-/** @throws {TypeError} naming a member that does not exist, or cannot be changed: the id and the secret */
-export function checkChangeNames(changes: object): void {
-  // Null removes a member of any type.
-  const kept = Object.entries(changes).map(([name, value]) => [name, value ?? undefined]);
-  checkNames("client", Object.fromEntries(kept), CHANGE_NAMES);
+/** The values of members that have few, beside those of algorithms: with any other the default would hold. */
+const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
+  access_token_format: ["opaque", "jwt"],
+  subject_type: ["public", "pairwise"],
+};
+
+function checkMembers(client: object, names: object): void {
+  checkNames("client", client, names);
+  for (const [name, value] of Object.entries(client)) {
+    const choices: readonly unknown[] | undefined = name.endsWith("_alg") ? JWS_ALGORITHMS : CHOICES[name];
+    if (choices && value !== undefined && !choices.includes(value)) {
+      throw invalidOption(`client.${name}`, choices.join(" or "), value);
+    }
+  }
 }
 
-/** @throws {TypeError} naming a member that does not exist */
-export function checkRegistrationNames(registration: object): void {
-  checkNames("client", registration, NAMES);
+/** @throws {TypeError} naming an invalid member, or one that does not exist or cannot be changed: the id and the secret */
+export function checkChangedMembers(changes: object): void {
+  // Null removes a member of any type.
+  const kept = Object.entries(changes).map(([name, value]) => [name, value ?? undefined]);
+  checkMembers(Object.fromEntries(kept), CHANGE_NAMES);
+}
+
+/** @throws {TypeError} naming an invalid member, or one that does not exist */
+export function checkRegistrationMembers(registration: object): void {
+  checkMembers(registration, NAMES);
 }

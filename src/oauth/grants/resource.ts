@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { checkNames, type Names } from "../../options/option_check.ts";
+import { checkNames, checkOneOf, checkWhole, type Names } from "../../options/option_check.ts";
 import type { AuthorizationServer, ProtectedResource } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
 import { expandScopes } from "./scope.ts";
@@ -25,13 +25,15 @@ export function canonicalResource(identifier: string): string {
   return (URL.parse(identifier)?.href ?? identifier).replace(/\/$/, "");
 }
 
-/** The resources by their canonical spelling. @throws {TypeError} for an invalid identifier */
+/** The resources by their canonical spelling. @throws {TypeError | RangeError} for an invalid member */
 export function defineResources(
   resources: readonly ProtectedResource[],
 ): ReadonlyMap<string, ProtectedResource> {
   for (const each of resources) {
     checkNames("oauth.resources", each, NAMES);
-    const { resource } = each;
+    const { resource, accessTokenFormat, accessTokenLifetime = 1 } = each;
+    checkOneOf("oauth.resources.accessTokenFormat", accessTokenFormat, "opaque", "jwt");
+    checkWhole("oauth.resources.accessTokenLifetime", accessTokenLifetime, 1);
     if (!URL.canParse(resource) || resource.includes("#")) {
       throw new TypeError(
         `Invalid options: resource "${resource}" must be an absolute URI without a fragment`,

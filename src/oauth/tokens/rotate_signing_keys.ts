@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { checkNames, type Names } from "../../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../../options/option_check.ts";
 import { JWS_ALGORITHMS, type JwsAlgorithm } from "../../crypto/jws.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { type Entry, type Store, timeOf } from "../../store/store.ts";
@@ -78,6 +78,8 @@ export async function rotateSigningKeys(
 ): Promise<ShownSigningKey[]> {
   checkNames("rotateSigningKeys", options, NAMES);
   const { algorithms, notice = 86_400, maxTokenLifetime = 7200, revokeOld = false } = options;
+  checkWhole("rotateSigningKeys.notice", notice, 0);
+  checkWhole("rotateSigningKeys.maxTokenLifetime", maxTokenLifetime, 0);
   const known = new Set((await listSigningKeys(store)).map(({ alg }) => alg));
   for (const alg of algorithms ?? known) {
     if (!known.has(alg)) throw new TypeError(`The server has no signing key for ${alg}`);

@@ -5,7 +5,7 @@
  * @module
  */
 import { ITERATIONS, passwords } from "../../crypto/password.ts";
-import { checkNames, type Names } from "../../options/option_check.ts";
+import { checkNames, checkWhole, type Names } from "../../options/option_check.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { type Check, type Entry, type Store, timeOf } from "../../store/store.ts";
 import { type Profile, type User, userKey, usernameKey, type UserRole } from "../records/user_record.ts";
@@ -75,6 +75,7 @@ export async function setPassword(
 ): Promise<PasswordProblem | "unknown_user" | undefined> {
   checkNames("setPassword", options, PASSWORD_NAMES);
   const { iterations = ITERATIONS } = options;
+  checkWhole("setPassword.iterations", iterations, 1);
   const policy = options.policy ? completePasswordPolicy(options.policy, "setPassword.policy") : ANY_PASSWORD;
   const found = await findAccountEntry(store, user);
   if (!found || !isUser(found.value)) return "unknown_user";
