@@ -5,6 +5,7 @@ import { lockUser } from "../../oauth/users/user_changes.ts";
 import { endUserSessions } from "../../oauth/users/user_sessions.ts";
 import { beforeNextCommit } from "../../store/test_meanwhile.ts";
 import { ConnectionRequired } from "./access.ts";
+import { newPair, REGISTER } from "./test_connection.ts";
 import {
   allow,
   type Browser,
@@ -14,27 +15,17 @@ import {
   consent,
   failuresOf,
   newBrowser,
-  newGateway,
-  newUpstream,
   signedIn,
   type Tamper,
   type TestGateway,
   type TestUpstream,
   UPSTREAM,
   UPSTREAM_URL,
-  whoami,
 } from "./test_credentials.ts";
 
 const test = suite("gateway/credentials, attacks");
 const CONNECT = `${ISSUER}/account/connections/connect`;
 const WELL_KNOWN = `${UPSTREAM}/.well-known`;
-
-async function newPair(auth: object = {}) {
-  const upstream = await newUpstream({ clientMetadataDocuments: false });
-  const gateway = await newGateway({ upstream });
-  const access = gateway.credentials.add("up", { url: UPSTREAM_URL, auth: { type: "oauth", ...auth } });
-  return { upstream, gateway, access };
-}
 
 async function isConnected({ credentials }: TestGateway, user: string): Promise<boolean> {
   try {
@@ -269,7 +260,7 @@ test("a resource on the same host must be a path above the upstream", async () =
 });
 
 test("an upstream cannot choose another authorization server than the configured one", async () => {
-  const { upstream, gateway } = await newPair({ issuer: "https://login.example" });
+  const { upstream, gateway } = await newPair(REGISTER, { issuer: "https://login.example" });
   assert.equal((await tryToConnect(upstream, gateway)).reasons, ["issuer_not_allowed"]);
 });
 
@@ -357,19 +348,6 @@ test("a token that cannot be sent, or is bound to a key, is refused", async () =
     assert.is((await browser.get(await allow(browser, location))).status, 502);
     assert.equal(failuresOf(gateway), ["token_refused"]);
   }
-});
-
-test("a registration that the server forgot is made again", async () => {
-  const { upstream, gateway, access } = await newPair();
-  const browser = await signedIn(gateway, upstream, "alice");
-  const location = await consent(browser, await connectUrl(gateway, gateway.alice));
-  const callback = await allow(browser, location);
-  const { client_id } = Object.fromEntries(new URL(location).searchParams);
-  await upstream.store.commit({ remove: [["client", client_id!]] });
-  assert.is((await browser.get(callback)).status, 502);
-  const again = await consent(browser, await connectUrl(gateway, gateway.alice));
-  assert.is((await browser.get(await allow(browser, again))).status, 303);
-  assert.is(await whoami(upstream, await access.headers(callerOf(gateway.alice))), upstream.users["alice"]!);
 });
 
 test("one user begins a limited number of connections", async () => {

@@ -93,6 +93,19 @@ test("two instances register once at one authorization server", async () => {
   assert.is(upstream.requests.filter(({ url }) => url.endsWith("/oauth/register")).length, 1);
 });
 
+test("a registration that the server forgot is made again", async () => {
+  const { upstream, gateway, access, alice } = await newPair();
+  const browser = await signedIn(gateway, upstream, "alice");
+  const location = await consent(browser, await connectUrl(gateway, alice));
+  const callback = await allow(browser, location);
+  const { client_id } = Object.fromEntries(new URL(location).searchParams);
+  await upstream.store.commit({ remove: [["client", client_id!]] });
+  assert.is((await browser.get(callback)).status, 502);
+  const again = await consent(browser, await connectUrl(gateway, alice));
+  assert.is((await browser.get(await allow(browser, again))).status, 303);
+  assert.is(await whoami(upstream, await access.headers(callerOf(alice))), upstream.users["alice"]!);
+});
+
 test("of 20 concurrent calls on each of two instances one refreshes, and all get its token", async () => {
   const { upstream, gateway, alice, browser, caller } = await newConnection({
     ...REGISTER,

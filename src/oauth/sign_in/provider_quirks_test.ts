@@ -7,7 +7,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type JwsKey, verifyJws } from "../../crypto/jws.ts";
-import { newServer } from "../test_server.ts";
 import { apple } from "./apple.ts";
 import { entra } from "./entra.ts";
 import { github } from "./github.ts";
@@ -357,22 +356,6 @@ test("GitHub: kept tokens are deleted by its API", async () => {
   assert.equal([method, body], ["DELETE", '{"access_token":"gho_1"}']);
   assert.is(new Headers(headers).get("authorization"), `Basic ${btoa("trivet:s:e%c+r&t")}`);
   assert.equal(server.events.filter(({ type }) => type === "provider_tokens_ended"), []);
-});
-
-test("an account that the operator locked is not signed in, and gets no second account", async () => {
-  const provider = await newProvider();
-  const server = await newServer({
-    signIn: [oidc({ issuer: PROVIDER, ...CLIENT })],
-    signInFetch: (url, init) => provider.fetch(url, init),
-  });
-  await signIn(newBrowser(server), provider);
-  const key = ["profile", (await Array.fromAsync(listLinkedUsers(server.store)))[0]!.id];
-  const { value } = (await server.store.get<Record<string, unknown>>(key))!;
-  await server.store.commit({ set: [{ key, value: { ...value, locked: 1 } }] });
-  const response = await signIn(newBrowser(server), provider);
-  assert.is(response.status, 403);
-  assert.is(/session_id=./.test(response.headers.get("set-cookie") ?? ""), false);
-  assert.is((await server.store.list(["profile"])).length, 1);
 });
 
 test.run();

@@ -126,7 +126,9 @@ test("a locked user may not sign in at the provider, and becomes no other user",
   assert.is(await lockUser(server.store, before!.id), true);
   assert.match((await browser.get("/device")).headers.get("location")!, /^\/login/);
   provider.claims = { ...provider.claims, name: "Another Name" };
-  assert.is((await signIn(newBrowser(server), provider)).status, 403);
+  const response = await signIn(newBrowser(server), provider);
+  assert.is(response.status, 403);
+  assert.is(/session_id=./.test(response.headers.get("set-cookie") ?? ""), false);
   assert.equal((await Array.fromAsync(listLinkedUsers(server.store))).map(({ id }) => id), [before!.id]);
   await unlockUser(server.store, before!.id);
   assert.is((await signIn(newBrowser(server), provider)).status, 302);
