@@ -6,7 +6,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
+import { StoreUnavailableError } from "../../store/store.ts";
 import { prompt, resource, tool } from "../definition/define.ts";
+import type { Middleware } from "../definition/group.ts";
 import { watchedStore } from "../instances/test_watched_store.ts";
 import { client, type Message, readEvents, session } from "../test_exchange.ts";
 import { newServer, pair } from "../test_server.ts";
@@ -222,26 +224,32 @@ async function cancelElsewhere(id: string): Promise<void> {
   assert.is(await events.next(), undefined);
 }
 
+const logs = tool({
+  name: "logs",
+  description: "Logs at three levels",
+  async run(_, call) {
+    await call.log("debug", "d");
+    await call.log("info", "i");
+    await call.log("error", { e: 1 }, "my logger");
+    return "done";
+  },
+});
+
+/** The levels of the messages that the tool logs, and its result. */
+async function readLevels(own: Awaited<ReturnType<typeof session>>) {
+  const { messages } = await own.request("tools/call", { name: "logs" });
+  return [
+    ...messages.slice(0, -1).map(({ params }) => params.level),
+    messages.at(-1)!.result.content[0].text,
+  ];
+}
+
 test("logging/setLevel applies to the session on every instance", async () => {
-  const logs = tool({
-    name: "logs",
-    description: "Logs at three levels",
-    async run(_, call) {
-      await call.log("debug", "d");
-      await call.log("info", "i");
-      await call.log("error", { e: 1 }, "my logger");
-      return "done";
-    },
-  });
   const [a, b] = pair([logs]);
-  const levels = async (own: Awaited<ReturnType<typeof session>>) =>
-    (await own.request("tools/call", { name: "logs" })).messages.slice(0, -1).map(({ params }) =>
-      params.level
-    );
   const own = await session(a, {}, b);
-  assert.equal(await levels(own), ["info", "error"], "the default level");
+  assert.equal(await readLevels(own), ["info", "error", "done"], "the default level");
   assert.equal((await own.request("logging/setLevel", { level: "debug" })).answer.result, {});
-  assert.equal(await levels(own), ["debug", "info", "error"]);
+  assert.equal(await readLevels(own), ["debug", "info", "error", "done"]);
   await own.request("logging/setLevel", { level: "error" });
   const { messages } = await own.request("tools/call", { name: "logs" });
   assert.equal(messages[0], {
@@ -250,6 +258,21 @@ test("logging/setLevel applies to the session on every instance", async () => {
     params: { level: "error", logger: "my logger", data: { e: 1 } },
   });
   assert.is((await own.request("logging/setLevel", { level: "loud" })).answer.error.code, -32602);
+});
+
+test("when the store becomes unavailable a tool logs at the default level, and its call does not fail", async () => {
+  const store = memoryStore();
+  const { get } = store;
+  let isDown = false;
+  store.get = (key) =>
+    isDown ? Promise.reject(new StoreUnavailableError("down")) : get.call(store, key) as never;
+  const middleware: Middleware = (_, __, next) => {
+    isDown = true;
+    return next();
+  };
+  const own = await session(newServer({ store, definitions: [logs], middleware: [middleware] }).server);
+  await own.request("logging/setLevel", { level: "debug" });
+  assert.equal(await readLevels(own), ["info", "error", "done"]);
 });
 
 test.run();
