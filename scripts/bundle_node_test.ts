@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { buildPackage } from "../examples/test_package.ts";
@@ -98,6 +99,46 @@ test("an app that is bundled for Node gets the modules of its entries, and no co
     `;
     assert.equal(bundled(all), ["a runtime"]);
   } finally {
+    built.remove();
+  }
+});
+
+test("a server over stdio reads three files of the package until it has answered initialize", () => {
+  const built = buildPackage();
+  const folder = mkdtempSync(join(tmpdir(), "trivet-start-"));
+  try {
+    mkdirSync(join(folder, "node_modules"));
+    symlinkSync(built.dist, join(folder, "node_modules/trivet"));
+    writeFileSync(
+      join(folder, "hooks.mjs"),
+      `import { registerHooks } from "node:module";
+      const read = [];
+      registerHooks({ load(url, context, next) { read.push(url); return next(url, context); } });
+      process.on("exit", () => process.stderr.write(read.filter((url) => url.includes("/dist/")).join("\\n")));`,
+    );
+    writeFileSync(
+      join(folder, "server.mjs"),
+      `import { tool, toolServer } from "trivet/mcp";
+      import { memoryStore } from "trivet/store/memory";
+      const tools = [tool({ name: "ping", description: "Answers", run: () => "pong" })];
+      const server = toolServer({ url: "https://a.example", store: memoryStore(), tools });
+      await server.serveStdio(process.stdin, process.stdout);`,
+    );
+    const params = {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "a", version: "1" },
+    };
+    const { stdout, stderr } = spawnSync(process.execPath, ["--import", "./hooks.mjs", "server.mjs"], {
+      cwd: folder,
+      input: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }) + "\n",
+      encoding: "utf8",
+    });
+    assert.is(JSON.parse(stdout).result.protocolVersion, "2025-11-25");
+    const files = stderr.split("\n").map((url) => url.split("/bundle/")[1]);
+    assert.equal(files.sort(), ["mcp.js", "mcp_service.js", "store/drivers/memory.js"]);
+  } finally {
+    rmSync(folder, { recursive: true });
     built.remove();
   }
 });
