@@ -14,7 +14,6 @@ import { checkDpopProof } from "../tokens/dpop.ts";
 import { OAuthError } from "../error.ts";
 import { grantClientCredentials } from "../grants/grant_client_credentials.ts";
 import { grantCode } from "../grants/grant_code.ts";
-import { grantRefresh } from "../grants/grant_refresh.ts";
 import { type Parameters, readParameters } from "../parameters.ts";
 import type { Client, GrantType } from "../records/client_record.ts";
 import { NO_STORE_JSON } from "./no_store.ts";
@@ -25,7 +24,7 @@ type GrantHandler = (as: AuthorizationServer, call: TokenCall) => Promise<TokenR
 /** Without the password grant, which RFC 9700 §2.4 forbids. */
 const GRANTS: Readonly<Record<GrantType, GrantHandler>> = {
   authorization_code: grantCode,
-  refresh_token: grantRefresh,
+  refresh_token: loadOnDemand(async () => (await import("../grants/grant_refresh.ts")).grantRefresh),
   client_credentials: grantClientCredentials,
   "urn:ietf:params:oauth:grant-type:device_code": loadOnDemand(async () =>
     (await import("../grants/grant_device.ts")).grantDevice
