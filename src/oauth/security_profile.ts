@@ -40,6 +40,14 @@ export function acceptedAlgorithms({ securityProfile }: ProfiledServer): readonl
   return securityProfile === undefined ? JWS_ALGORITHMS : FAPI_ALGORITHMS;
 }
 
+/** The algorithm that a client chose for a signed response; the first of the server where the profile forbids that one. */
+export function allowedAlgorithm(
+  server: ProfiledServer & Pick<ProfiledOptions, "signingAlgorithms">,
+  alg: JwsAlgorithm,
+): JwsAlgorithm {
+  return acceptedAlgorithms(server).includes(alg) ? alg : server.signingAlgorithms[0]!;
+}
+
 /** §5.3.2.1: clients are confidential, and authenticate with a key or a certificate. */
 export function isMethodAllowed({ securityProfile }: ProfiledServer, method: ClientAuthMethod): boolean {
   return securityProfile === undefined || method === "private_key_jwt" || method.endsWith("tls_client_auth");

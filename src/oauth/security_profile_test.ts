@@ -178,7 +178,7 @@ test("UserInfo answers a token with a proof of its key, and no other", async () 
   assert.is((await ask(fapi.proofKey, "Bearer")).status, 401);
 });
 
-test("attack: a stored client that names RS256 does not get it under the profile", async () => {
+test("attack: a stored client that names RS256 gets it in no response under the profile", async () => {
   const scopes = { read: "Read your data", ...OPENID_SCOPES };
   const fapi = await newFapi({ openid: completeOpenId(true), scopes });
   const client: ClientRegistration = {
@@ -187,10 +187,34 @@ test("attack: a stored client that names RS256 does not get it under the profile
     redirect_uris: [APP_URI],
     id_token_signed_response_alg: "RS256",
     userinfo_signed_response_alg: "RS256",
+    authorization_signed_response_alg: "RS256",
+    introspection_signed_response_alg: "RS256",
   };
-  const stored = await newFapi({ openid: completeOpenId(true), scopes, clients: [toClient(client, 0)] });
-  const { id_token } = await getTokens({ ...stored, key: fapi.key }, "openid");
+  const clients = [toClient(client, 0)];
+  const stored = await newFapi({
+    openid: completeOpenId(true),
+    scopes,
+    clients,
+    responseModes: ["jwt"],
+  });
+  const app = { ...stored, key: fapi.key };
+  const { id_token, access_token: token } = await getTokens(app, "openid");
   assert.is(readJws(id_token!)?.header.alg, "ES256");
+  const form = { ...REQUEST, response_mode: "jwt", prompt: "consent" };
+  const { body: { request_uri } } = await send(app, "/oauth/par", form);
+  const answer = await stored.server.authorize({ client_id: "app", request_uri });
+  assert.is(readJws(answer.get("response")!)?.header.alg, "ES256");
+  const introspection = await stored.server.send("/oauth/introspect", {
+    form: {
+      client_assertion_type: ASSERTION_TYPE,
+      client_assertion: await createAssertion(fapi.key, "app", ISSUER),
+      token,
+    },
+    headers: { accept: "application/token-introspection+jwt" },
+  });
+  assert.is(readJws(await introspection.text())?.header.alg, "ES256");
+  const { keys } = await (await stored.server.send("/.well-known/jwks.json")).json();
+  assert.equal(keys.map(({ alg }: { alg: string }) => alg), ["ES256"]);
 });
 
 test("options that the profile does not allow are refused", () => {

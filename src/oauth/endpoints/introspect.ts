@@ -20,6 +20,7 @@ import { readParameters } from "../parameters.ts";
 import type { Authorization } from "../records/authorization_record.ts";
 import type { Client } from "../records/client_record.ts";
 import { type Grant, grantKey } from "../records/grant_record.ts";
+import { allowedAlgorithm } from "../security_profile.ts";
 import { readRefreshToken } from "../tokens/refresh_token.ts";
 import { NO_STORE_JSON } from "./no_store.ts";
 import { tokenTypeOf } from "../grants/token_response.ts";
@@ -66,7 +67,8 @@ export async function introspect(
     iat: Math.floor(as.now() / 1000),
     token_introspection: answer,
   };
-  const key = await as.keys.current(client.introspection_signed_response_alg);
+  const { introspection_signed_response_alg: alg } = client;
+  const key = await as.keys.current(alg && allowedAlgorithm(as, alg));
   return respond(200, await signJws(key, "token-introspection+jwt", claims), SIGNED_FIELDS);
 }
 

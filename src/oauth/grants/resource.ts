@@ -76,9 +76,7 @@ export function narrowResources(
 ): readonly string[] | undefined {
   const asked = findResources(as, requested);
   if (!asked) return granted;
-  // A grant for the whole server covers each of its resources.
-  const within = (each: string) => granted ? granted.includes(each) : isOwn(as, each);
-  const foreign = asked.find((each) => !within(each));
+  const foreign = asked.find((each) => !isForResource(as, granted, each));
   if (foreign !== undefined) {
     throw new OAuthError("invalid_target", `Resource not granted: ${plain(foreign)}`);
   }
@@ -115,15 +113,14 @@ export function findResourceSettings(
   return resource.flatMap((each) => as.protectedResources.get(canonicalResource(each)) ?? []);
 }
 
-/** Whether a token with this audience may be used at `resource`. One for the whole server may be used at all its own. */
+/** Whether a token or grant for this audience is good for `resource`. One for the whole server is for all its own. */
 export function isForResource(
   as: AuthorizationServer,
   audience: readonly string[] | undefined,
   resource: string,
 ): boolean {
-  return audience === undefined || audience.includes(as.issuer)
-    ? isOwn(as, resource)
-    : audience.includes(resource);
+  if (audience?.includes(resource)) return true;
+  return (audience === undefined || audience.includes(as.issuer)) && isOwn(as, resource);
 }
 
 function isOwn(as: AuthorizationServer, resource: string): boolean {

@@ -158,6 +158,20 @@ test("RFC 8707 section 2.2: a token request may narrow the resources, and the gr
   );
 });
 
+test("RFC 8707 section 2.2: a grant for the issuer, named or not, covers the resources below it and no other", async () => {
+  for (const named of [{ resource: ISSUER }, {}]) {
+    const server = await newServer({ resources: RESOURCES });
+    const { refresh_token } = await server.tokens(named);
+    const refused = await server.token({ grant_type: "refresh_token", refresh_token, resource: OTHER });
+    assert.equal([refused.status, (await refused.json()).error], [400, "invalid_target"]);
+    const narrowed = await server.token({ grant_type: "refresh_token", refresh_token, resource: MCP });
+    assert.is(narrowed.status, 200);
+    const { access_token } = await narrowed.json();
+    assert.not.instance(await identifyAt(server, access_token, MCP), TokenRefusal);
+    assert.instance(await identifyAt(server, access_token, ISSUER), TokenRefusal);
+  }
+});
+
 test("a resource sets the format, the lifetime and the scopes of its tokens", async () => {
   const server = await newServer({ resources: RESOURCES });
   const body =

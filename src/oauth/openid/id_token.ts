@@ -10,7 +10,7 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import type { Authentication, GrantedOpenId } from "../records/authorization_record.ts";
 import type { Client } from "../records/client_record.ts";
 import type { Profile } from "../records/user_record.ts";
-import { acceptedAlgorithms } from "../security_profile.ts";
+import { allowedAlgorithm } from "../security_profile.ts";
 import { scopesOf } from "../tokens/protect.ts";
 import { claimsOf, limitClaimScope } from "./claims.ts";
 import { subjectOf } from "./subject.ts";
@@ -38,11 +38,6 @@ export function idTokenAlgorithmOf(
   { id_token_signed_response_alg = "RS256" }: Client,
 ): JwsAlgorithm {
   return allowedAlgorithm(as, id_token_signed_response_alg);
-}
-
-/** The algorithm that a client chose; the first of this server where the security profile forbids that one. */
-export function allowedAlgorithm(as: AuthorizationServer, alg: JwsAlgorithm): JwsAlgorithm {
-  return acceptedAlgorithms(as).includes(alg) ? alg : as.signingAlgorithms[0]!;
 }
 
 /** Creates an ID token: a JWS with the `alg` that the client registered (OpenID Connect Core section 2). */

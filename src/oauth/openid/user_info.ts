@@ -17,7 +17,7 @@ import { type Grant, grantKey } from "../records/grant_record.ts";
 import { checkRequest, scopesOf, toLimitedCaller } from "../tokens/protect.ts";
 import { sendDueNotices } from "./backchannel_logout.ts";
 import { claimsOf, limitClaimScope } from "./claims.ts";
-import { allowedAlgorithm } from "./id_token.ts";
+import { allowedAlgorithm } from "../security_profile.ts";
 import { subjectOf } from "./subject.ts";
 
 const FIELDS = jsonFields(NO_STORE);

@@ -5,6 +5,7 @@
  */
 import { type JwsAlgorithm, signJws } from "../../crypto/jws.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
+import { allowedAlgorithm } from "../security_profile.ts";
 
 /** JARM §2.1: at most ten minutes. */
 const LIFETIME_SECONDS = 600;
@@ -18,5 +19,5 @@ export async function signResponse(
 ): Promise<string> {
   const iat = Math.floor(as.now() / 1000);
   const claims = { ...parameters, iss: as.issuer, aud: client_id, iat, exp: iat + LIFETIME_SECONDS };
-  return await signJws(await as.keys.current(alg), "JWT", claims);
+  return await signJws(await as.keys.current(alg && allowedAlgorithm(as, alg)), "JWT", claims);
 }
