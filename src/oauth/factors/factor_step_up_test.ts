@@ -2,7 +2,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { completeOpenId, OPENID_SCOPES } from "../openid/options.ts";
 import { readJws } from "../../crypto/jws.ts";
+import { beforeNextCommit } from "../../store/test_meanwhile.ts";
 import { APP_URI, transactionOf } from "../test_server.ts";
+import { listUsers } from "../users/user.ts";
+import { endUserSession, listUserSessions } from "../users/user_sessions.ts";
 import { type Browser, type FactorServer, newFactorServer, optionsOf } from "./test_factors.ts";
 
 const test = suite("oauth/factors/factor_step_up");
@@ -61,6 +64,33 @@ test("the second step of a step-up is of the user of the session", async () => {
   const other = server.newBrowser();
   assert.match((await other.get("/login/factor?step_up=1&redirect=%2Fdevice")).location, "/device");
   assert.match((await other.post("/login/factor?step_up=1", { code: "000000" })).location, "/login");
+});
+
+test("a session that ends during its step-up stays ended, by a logout or from another session", async () => {
+  const ends: Record<string, (server: FactorServer, browser: Browser) => Promise<unknown>> = {
+    logout: (_, browser) => browser.post("/logout", {}),
+    one: async ({ store }) => {
+      const [user] = await Array.fromAsync(listUsers(store));
+      const [session] = await listUserSessions(store, user!.id);
+      assert.is(await endUserSession(store, user!.id, session!.id), true);
+    },
+  };
+  for (const [name, end] of Object.entries(ends)) {
+    const server = await newFactorServer(OPENID);
+    const browser = server.newBrowser();
+    const { secret } = await browser.addTotp();
+    server.advance(100);
+    const path = server.authorizePath({ scope: "openid", acr_values: "mfa" });
+    const { location } = await browser.get(path);
+    const other = server.newBrowser();
+    for (const [name, value] of browser.cookies) other.cookies.set(name, value);
+    const code = await server.codeOf(secret);
+    const ended = beforeNextCommit(server.store, () => end(server, other));
+    const { status } = await browser.post(location, { code });
+    assert.equal([ended.isDone, status], [true, 403], name);
+    assert.is((await server.store.list(["session"])).length, 0, name);
+    assert.is(await browser.isSignedIn(), false, name);
+  }
 });
 
 test("an essential acr of the claims parameter leads to the second step, too", async () => {

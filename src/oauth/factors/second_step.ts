@@ -83,7 +83,7 @@ async function stepUpSession(as: AuthorizationServer, request: Request): Promise
         request,
         context,
         strengthen(as, user, acr, amr, factor),
-        { factor, authenticated: since, began },
+        { factor, authenticated: since, began, stepsUp: signedIn.session },
         redirect,
       ),
   };

@@ -23,7 +23,7 @@ import { NotInvitedError, permitNewIdentity } from "../sign_up/new_identity.ts";
 import { completeLogin } from "../users/complete_login.ts";
 import { isReauthentication } from "../users/recent_login.ts";
 import type { SignedIn } from "../users/session.ts";
-import { SessionEndedError } from "../users/session_store.ts";
+import { SessionEndedError } from "../users/session.ts";
 import { findLinkingSession, finishLink, keepTokens } from "./link_provider.ts";
 import { findLinkedUser } from "./linked_account.ts";
 import {

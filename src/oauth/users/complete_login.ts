@@ -37,9 +37,9 @@ export async function completeLogin(
   if (user.acr !== as.factors.acr && hasSecondFactor(await findFactors(as, user.id))) {
     return await beginSecondStep(as, user, method, redirect, fields);
   }
-  const { provider, authenticated, account, factor, began } = method;
+  const { provider, account, factor } = method;
   const all: Fields = [
-    ...await startSession(as, request, user, authenticated, context, began),
+    ...await startSession(as, request, user, method, context),
     ...account === undefined ? [] : [["set-cookie", await createDeviceCookie(as, request, account)] as const],
     ...fields,
     NO_STORE,

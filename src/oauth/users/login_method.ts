@@ -14,6 +14,11 @@ export interface LoginMethod {
   readonly account?: string;
   /** The second factor, or the passkey that was the only one: the login has no further step. */
   readonly factor?: "totp" | "passkey" | "recovery_code";
-  /** Before the first factor was checked, in milliseconds since the epoch: see `verified` of `startSession`. @default now */
+  /**
+   * Before the first factor was checked, in milliseconds since the epoch: no session starts when all sessions of the user were
+   * ended since. @default now
+   */
   readonly began?: number;
+  /** The digest of the session that the second factor makes stronger: none starts once it has ended. */
+  readonly stepsUp?: string;
 }

@@ -31,6 +31,7 @@ import {
 } from "../records/session_record.ts";
 import { passwordResetKey, type Profile } from "../records/user_record.ts";
 import { findOwner } from "../sign_in/account_record.ts";
+import type { LoginMethod } from "./login_method.ts";
 
 const COOKIE = "session_id";
 /** On http, on loopback: limited to these paths, so that redirect URIs on other ports do not get it. */
@@ -113,21 +114,25 @@ export async function toSessionCheck(
   return version === undefined ? await store.get(key) : { key, version };
 }
 
+/** The session ended, or its account was locked, while its request was handled. */
+export class SessionEndedError extends OAuthError {
+  constructor() {
+    super("access_denied", "The session ended during this request. Sign in again", { isEnded: true });
+  }
+}
+
 /**
  * Starts a session under a new secret. It continues the one of the request if that is of the same user, so that consent
  * pages in other tabs can be answered, and ends one of another user, whose clients are notified.
- * @param authenticated when the user proved who they are at a provider, in milliseconds; 0 if it is not known
- * @param verified when the first factor was verified, in milliseconds
  * @returns the `Set-Cookie` fields
- * @throws {OAuthError} access_denied when all sessions of the user were ended since `verified`
+ * @throws {OAuthError} access_denied when all sessions of the user were ended since the login began, or the one that steps up
  */
 export async function startSession(
   as: AuthorizationServer,
   request: Request,
   { id: user, acr = "password", amr, satisfies }: AuthenticatedUser,
-  authenticated?: number,
+  { authenticated, began = as.now(), stepsUp }: LoginMethod = {},
   context: RequestContext = {},
-  verified: number = as.now(),
 ): Promise<Fields> {
   const secret = randomSecret("");
   const agent = request.headers.get("user-agent")?.slice(0, MAX_AGENT_CHARACTERS);
@@ -137,6 +142,7 @@ export async function startSession(
   let version: string | null = null;
   const isEnded = await retryLostRaces(async () => {
     const ended = before ? await as.store.get<Session>(sessionKey(digest)) : undefined;
+    if (stepsUp !== undefined && (!ended || stepsUp !== digest)) throw new SessionEndedError();
     const origin = ended?.value.origin ?? digest;
     const isContinued = ended?.value.user === user;
     const session: Session = {
@@ -165,7 +171,7 @@ export async function startSession(
     if (await as.store.commit({ check, set, remove })) return ended !== undefined && !isContinued;
     // Read only when the commit fails: few users end all their sessions and sign in again within minutes.
     const entry = await as.store.get<number>(signedOut);
-    if (entry && entry.value >= verified) {
+    if (entry && entry.value >= began) {
       throw new OAuthError(
         "access_denied",
         "All sessions of this user were ended during this login. Sign in again",

@@ -7,16 +7,8 @@
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Check, Commit, GetOptions, Key, ListOptions, Store } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { OAuthError } from "../error.ts";
 import { findOwner } from "../sign_in/account_record.ts";
-import { type SignedIn, toSessionCheck } from "./session.ts";
-
-/** The session ended, or its account was locked, while its request was handled. */
-export class SessionEndedError extends OAuthError {
-  constructor() {
-    super("access_denied", "The session ended during this request. Sign in again", { isEnded: true });
-  }
-}
+import { SessionEndedError, type SignedIn, toSessionCheck } from "./session.ts";
 
 /**
  * The store, with commits that check the session and the account, too. They reject with {@linkcode SessionEndedError} when

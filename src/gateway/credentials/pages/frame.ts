@@ -10,7 +10,7 @@ import type {
 } from "../../../oauth/account/connections/connection_views.ts";
 import type { AuthorizationServer } from "../../../oauth/authorization_server.ts";
 import { showPage } from "../../../oauth/pages/page.ts";
-import { SessionEndedError } from "../../../oauth/users/session_store.ts";
+import { SessionEndedError } from "../../../oauth/users/session.ts";
 import { ConnectError, type ConnectProblem, isOutsideError } from "../connect_error.ts";
 import { CONNECTIONS_PATH, type CredentialsContext, type Upstream } from "../context.ts";
 import type { Revocations } from "../revocations.ts";
