@@ -8,6 +8,7 @@
 import { randomSecret, secretDigest } from "../../crypto/secret.ts";
 import type { Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
+import { storeWithPushed } from "../endpoints/pushed_request.ts";
 import { OAuthError } from "../error.ts";
 import { type Transaction, type TransactionByKind, transactionKey } from "../records/authorization_record.ts";
 import type { SignedIn } from "../users/session.ts";
@@ -18,7 +19,12 @@ const TRANSACTION_LIFETIME_MS = 10 * 60 * 1000;
 export async function createTransaction(as: AuthorizationServer, transaction: Transaction): Promise<string> {
   const token = randomSecret("");
   const expires = as.now() + TRANSACTION_LIFETIME_MS;
-  await as.store.commit({ set: [{ key: transactionKey(secretDigest(token)), value: transaction, expires }] });
+  const pushed = transaction.kind === "authorization" ? transaction.pushed : undefined;
+  await storeWithPushed(as, pushed, {
+    key: transactionKey(secretDigest(token)),
+    value: transaction,
+    expires,
+  });
   return token;
 }
 

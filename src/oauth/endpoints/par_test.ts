@@ -92,6 +92,40 @@ test("an expired or unknown request_uri gets no redirect", async () => {
   }
 });
 
+test("a page that was opened in time can be answered until it ends, and one page of a request only", async () => {
+  const server = await newServer({ pushedRequestLifetime: 60 });
+  const { body: { request_uri } } = await push(server);
+  const cookie = await server.signIn();
+  server.advance(50);
+  const pages = [await authorize(server, cookie, request_uri), await authorize(server, cookie, request_uri)];
+  server.advance(20);
+  assert.is((await authorize(server, cookie, request_uri)).status, 400, "presented too late");
+  server.advance(500);
+  const answers: unknown[] = [];
+  for (const page of pages) {
+    const form = { transaction: transactionOf(await page.text()), decision: "approve" };
+    const { status, headers } = await server.send("/oauth/authorize", { form, headers: { cookie } });
+    answers.push(status, headers.get("location")?.includes("code="));
+  }
+  assert.equal(answers, [302, true, 400, undefined]);
+});
+
+test("a request that waits for a new login can be answered after it, while its page is open", async () => {
+  const server = await newServer({ pushedRequestLifetime: 60 });
+  const { body: { request_uri } } = await push(server, { prompt: "login" });
+  server.advance(50);
+  const asked = await authorize(server, await server.signIn(), request_uri);
+  const login = new URL(asked.headers.get("location")!, ISSUER);
+  server.advance(50);
+  const cookie = await server.signIn();
+  const page = await server.send(login.searchParams.get("redirect")!, { headers: { cookie } });
+  server.advance(590);
+  const form = { transaction: transactionOf(await page.text()), decision: "approve" };
+  const { status, headers } = await server.send("/oauth/authorize", { form, headers: { cookie } });
+  assert.is(status, 302);
+  assert.match(headers.get("location")!, "code=");
+});
+
 test("section 2.3: the checks of the authorization endpoint apply to the pushed request", async () => {
   const server = await newServer();
   for (

@@ -8,6 +8,8 @@
 import { randomSecret, secretDigest } from "../../crypto/secret.ts";
 import { queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import type { Put } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
 import { type Parameters, parseParameters } from "../parameters.ts";
@@ -38,8 +40,26 @@ export async function storeRequest(as: AuthorizationServer, request: PushedReque
   const secret = randomSecret("");
   const key = pushedRequestKey(secretDigest(secret));
   const expires = as.now() + as.pushedRequestLifetime * 1000;
-  await as.store.commit({ set: [{ key, value: request, expires }] });
+  await storeWithPushed(as, request.pushed, { key, value: request, expires });
   return REQUEST_URI_PREFIX + secret;
+}
+
+/**
+ * Stores what a pushed request led to: the page that asks the user, or the copy that waits for a login. The record of the
+ * pushed request is kept as long, since the request is answered once (RFC 9126 section 4); it cannot be presented longer.
+ */
+export async function storeWithPushed(
+  { store }: AuthorizationServer,
+  pushed: string | undefined,
+  put: Put & { readonly expires: number },
+): Promise<void> {
+  await retryLostRaces(async () => {
+    const kept = pushed === undefined ? undefined : await store.get<PushedRequest>(pushedRequestKey(pushed));
+    if (!kept?.expires || kept.expires >= put.expires) return await store.commit({ set: [put] });
+    const { key, version, value, expires: until } = kept;
+    const longer = { key, value: { until, ...value }, expires: put.expires };
+    return await store.commit({ check: [{ key, version }], set: [put, longer] }) || LOST_RACE;
+  });
 }
 
 /**
@@ -52,9 +72,7 @@ export async function getStoredRequest(
   request_uri: string,
 ): Promise<StoredRequest> {
   const digest = secretDigest(request_uri.slice(REQUEST_URI_PREFIX.length));
-  const stored = isPushedUri(request_uri)
-    ? (await as.store.get<PushedRequest>(pushedRequestKey(digest)))?.value
-    : undefined;
+  const stored = isPushedUri(request_uri) ? await readRequest(as, digest) : undefined;
   if (!stored || stored.client_id !== client.id) {
     throw new OAuthError(
       "invalid_request_uri",
@@ -109,6 +127,11 @@ export function mustPush({ requirePushedRequests }: AuthorizationServer, client:
 /** Whether this request waits for a new login: one that was made after it was stored. */
 export async function waitsForNewLogin(as: AuthorizationServer, request_uri: string): Promise<boolean> {
   const digest = secretDigest(request_uri.slice(REQUEST_URI_PREFIX.length));
+  return (await readRequest(as, digest))?.min_auth_time !== undefined;
+}
+
+/** A request that may be presented. */
+async function readRequest(as: AuthorizationServer, digest: string): Promise<PushedRequest | undefined> {
   const stored = await as.store.get<PushedRequest>(pushedRequestKey(digest));
-  return stored?.value.min_auth_time !== undefined;
+  return stored && (stored.value.until ?? Infinity) > as.now() ? stored.value : undefined;
 }

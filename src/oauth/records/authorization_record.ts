@@ -94,6 +94,8 @@ export interface PushedRequest {
   readonly min_auth_time?: number;
   /** The digest of the name that the client was given for it, when it waits for a login under another one. */
   readonly pushed?: string;
+  /** Until when it may be presented, in milliseconds since the epoch: what it led to keeps the record longer. */
+  readonly until?: number;
   /** The parameters are those of a request object that the client signed (RFC 9101). */
   readonly signed?: true;
 }
