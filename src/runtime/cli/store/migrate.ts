@@ -5,6 +5,7 @@
  */
 import process from "node:process";
 import { createLedger } from "../../../skills/blobs/blob_ledger.ts";
+import { digestOfContent } from "../../../skills/blobs/blob_references.ts";
 import { readAll } from "../../../skills/blobs/blob_store.ts";
 import { digestOf } from "../../../skills/content_digest.ts";
 import type { Blob } from "../../../skills/records.ts";
@@ -97,7 +98,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Reads every content that the target holds, and compares its digest with its key. */
+/** Reads every content that the target holds, and compares its digest with that in its key. */
 async function checkContents(
   store: Store,
   place: Place,
@@ -108,7 +109,7 @@ async function checkContents(
   let files = 0;
   let elsewhere = 0;
   for await (const { key, value: { object, size } } of listAll<Blob>(store, ["blob"])) {
-    const digest = key[1] as string;
+    const digest = digestOfContent(key[1] as string);
     if (!object.startsWith("store/") && !(blobStore && object.startsWith(blobStore.kind + "/"))) {
       elsewhere++;
       continue;
