@@ -5,7 +5,12 @@
  */
 export { type Audit, type AuditOptions, type AuditRecord, createAudit } from "./observability/audit.ts";
 export { type AuditQuery, listAudit, readAuditGroups } from "./observability/read_audit.ts";
-export { type AuditVerification, verifyAudit, type VerifyOptions } from "./observability/verify_audit.ts";
+export {
+  type AuditVerification,
+  type NotedGroup,
+  verifyAudit,
+  type VerifyOptions,
+} from "./observability/verify_audit.ts";
 export { createHealth, type Health, type HealthOptions } from "./observability/health.ts";
 export {
   createLog,

@@ -20,10 +20,19 @@ export type AuditVerification =
   | {
     readonly valid: true;
     readonly records: number;
-    /** The number of the last record, and the digest of its group: keep them elsewhere. */
-    readonly last: { readonly number: number; readonly digest: string } | undefined;
+    /** Keep it elsewhere. */
+    readonly last: NotedGroup & { readonly expires: number } | undefined;
   }
   | { readonly valid: false; readonly number: number; readonly problem: string };
+
+/** The group that a verification found at the end of a trail. */
+export interface NotedGroup {
+  /** Of its last record. */
+  readonly number: number;
+  readonly digest: string;
+  /** When it expires, in milliseconds since the epoch. The trail itself proves no expiry: who writes it anew writes that too. */
+  readonly expires?: number | undefined;
+}
 
 /** What a verification needs to know. */
 export interface VerifyOptions {
@@ -31,8 +40,8 @@ export interface VerifyOptions {
   readonly now: number;
   /** For records of earlier versions, which do not say when they expire. @default as the last writer of the trail */
   readonly retentionDays?: number | undefined;
-  /** What `last` was before: it must still be in the trail, unless it expired. */
-  readonly noted?: { readonly number: number; readonly digest: string } | undefined;
+  /** What `last` was before: it must still be in the trail, unless it says itself that it has expired. */
+  readonly noted?: NotedGroup | undefined;
 }
 
 const NAMES: Names<VerifyOptions> = { now: "number", retentionDays: "number", noted: "object" };
@@ -61,7 +70,8 @@ export async function verifyAudit(
   checkWhole("verifyAudit.now", now, 0);
   checkWhole("verifyAudit.retentionDays", options.retentionDays ?? 1, 1);
   const retentionDays = options.retentionDays ?? head?.retentionDays ?? DEFAULT_RETENTION_DAYS;
-  let last: { number: number; digest: string } | undefined;
+  let last: Omit<NotedGroup, "expires"> | undefined;
+  let holdsNoted = false;
   let records = 0;
   for await (const text of readAuditGroups(store)) {
     const group = parseGroup(text);
@@ -80,24 +90,26 @@ export async function verifyAudit(
     else if (previous !== last.digest) return fail("a record before this one was changed");
     last = { number: numbers.at(-1)!, digest };
     // Its group ended there, and still does.
-    const holdsNoted = noted && number <= noted.number && noted.number <= last.number;
-    if (holdsNoted && (noted.number !== last.number || noted.digest !== digest)) {
-      return fail("the records are not those that were noted");
+    if (noted && number <= noted.number && noted.number <= last.number) {
+      holdsNoted = true;
+      if (noted.number !== last.number || noted.digest !== digest) {
+        return fail("the records are not those that were noted");
+      }
     }
     if (head?.number === last.number && digest !== head.digest) return fail("a record was changed");
     records += numbers.length;
   }
+  const expires = head ? head.expires ?? head.time + retentionDays * DAY_MS : 0;
   if (head && (!last || last.number < head.number)) {
-    const isExpired = (head.expires ?? head.time + retentionDays * DAY_MS) <= now;
-    if (last || !isExpired) {
+    if (last || expires > now) {
       return { valid: false, number: head.number, problem: "records at the end are missing" };
     }
   }
   if (!head && last) {
     return { valid: false, number: last.number, problem: "the head of the trail is missing" };
   }
-  if (noted && (head?.number ?? 0) < noted.number) {
+  if (noted && !holdsNoted && (noted.expires ?? Infinity) > now) {
     return { valid: false, number: noted.number, problem: "the noted record is missing" };
   }
-  return { valid: true, records, last };
+  return { valid: true, records, last: last && { ...last, expires } };
 }

@@ -1,7 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createAudit } from "./audit.ts";
+import type { Commit } from "../store/store.ts";
+import { createAudit, digestOf } from "./audit.ts";
 import { filled, given, groupsOf, newTrail } from "./test_audit.ts";
+
+import type { AuditVerification } from "./verify_audit.ts";
 
 const test = suite("observability/verify_audit");
 
@@ -72,6 +75,43 @@ test("a trail that was written anew is found by a record that was noted before",
   assert.ok((await other.verify()).valid);
   assert.not.ok((await other.verify({ noted })).valid);
   assert.ok((await trail.verify({ noted })).valid);
+});
+
+type Verified = Extract<AuditVerification, { valid: true }>;
+/** Of a trail that is not empty. */
+type Valid = { readonly last: NonNullable<Verified["last"]> };
+
+test("a trail that was emptied, or begun again after the noted record, is found by what was noted", async () => {
+  const trail = await filled(5);
+  const { last } = await trail.verify() as Valid;
+  const forged = new TextEncoder().encode(
+    `${
+      JSON.stringify({ previous: last.digest, previousTime: 0, previousExpires: 0 })
+    }\n{"number":6,"time":0}`,
+  );
+  const head = { number: 6, digest: await digestOf(forged), time: 0, expires: 0 };
+  const writes: Record<string, Commit["set"]> = {
+    emptied: [{ key: ["audit_head"], value: { ...head, number: last.number, digest: last.digest } }],
+    "begun again": [{ key: ["audit_head"], value: head }, { key: ["audit", 6], value: forged }],
+  };
+  for (const [name, set] of Object.entries(writes)) {
+    const stored = await trail.store.list(["audit"]);
+    await trail.store.commit({ remove: stored.map(({ key }) => key) });
+    await trail.store.commit({ set: set! });
+    assert.ok((await trail.verify()).valid, `${name}: the trail alone does not show it`);
+    assert.not.ok((await trail.verify({ noted: last })).valid, name);
+    const { expires: _, ...withoutTime } = last;
+    assert.not.ok((await trail.verify({ noted: withoutTime })).valid, `${name}, by a note without its time`);
+  }
+});
+
+test("a noted record that has expired since may be missing", async () => {
+  const trail = await filled(5);
+  const { last: noted } = await trail.verify() as Valid;
+  const stored = await trail.store.list(["audit"]);
+  await trail.store.commit({ remove: stored.map(({ key }) => key) });
+  assert.not.ok((await trail.verify({ noted, now: noted.expires - 1 })).valid);
+  assert.ok((await trail.verify({ noted, now: noted.expires })).valid);
 });
 
 test.run();

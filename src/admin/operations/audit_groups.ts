@@ -4,7 +4,7 @@
  * @module
  */
 import { type NumberedGroup, readNumberedGroups } from "../../observability/read_audit.ts";
-import { verifyAudit as verify } from "../../observability/verify_audit.ts";
+import { type NotedGroup, verifyAudit as verify } from "../../observability/verify_audit.ts";
 import { type Page, pageOf } from "../list_page.ts";
 import { AdminError, type AdminOperation } from "../operation.ts";
 import { count, flag, input, object, orNull, text, time } from "../schema.ts";
@@ -65,6 +65,7 @@ export interface AdminVerification {
   readonly problem: string | null;
   readonly number: number | null;
   readonly digest: string | null;
+  readonly expires: number | null;
 }
 
 /** One at a time in a process: it reads the whole trail. */
@@ -84,8 +85,10 @@ export const verifyAudit: AdminOperation<AuditVerificationQuery, AdminVerificati
   input: input({
     retention_days: count("as the trail has it; 400 when left out", { min: 1, max: 36_500 }),
     noted: {
-      ...text("number and digest of an earlier verification, with a colon between: they must still be there"),
-      pattern: "^[0-9]{1,15}:[A-Za-z0-9_-]{43}$",
+      ...text(
+        "number, digest and expires of an earlier verification, with colons between: they must still be there",
+      ),
+      pattern: "^[0-9]{1,15}:[A-Za-z0-9_-]{43}(:[0-9]{1,15})?$",
     },
   }),
   output: object({
@@ -94,6 +97,7 @@ export const verifyAudit: AdminOperation<AuditVerificationQuery, AdminVerificati
     problem: orNull(text("what is wrong")),
     number: orNull(count("the last record, or the one where the problem is")),
     digest: orNull(text("the digest of the last group: keep it elsewhere")),
+    expires: orNull(count("when that group expires, in milliseconds since the epoch: keep it, too")),
   }),
   async run({ store, now }, { retention_days, noted }) {
     if (isVerifying) throw new AdminError("conflict_error", "A verification is running: wait until it ends");
@@ -111,17 +115,29 @@ export const verifyAudit: AdminOperation<AuditVerificationQuery, AdminVerificati
           problem: null,
           number: result.last?.number ?? null,
           digest: result.last?.digest ?? null,
+          expires: result.last?.expires ?? null,
         }
-        : { valid: false, records: 0, problem: result.problem, number: result.number, digest: null };
+        : {
+          valid: false,
+          records: 0,
+          problem: result.problem,
+          number: result.number,
+          digest: null,
+          expires: null,
+        };
     } finally {
       isVerifying = false;
     }
   },
 };
 
-function readNoted(noted: string): { readonly number: number; readonly digest: string } {
-  const [number, digest] = noted.split(":");
-  return { number: Number(number), digest: digest! };
+function readNoted(noted: string): NotedGroup {
+  const [number, digest, expires] = noted.split(":");
+  return {
+    number: Number(number),
+    digest: digest!,
+    expires: expires === undefined ? expires : Number(expires),
+  };
 }
 
 /** The operations of this file. */

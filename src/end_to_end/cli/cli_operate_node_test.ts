@@ -93,7 +93,7 @@ test("audit list, export and verify print the same by the API and from the store
 });
 
 test("verify by the API knows a noted record, and fails for one that is not there", async () => {
-  const [noted] = (await run("audit verify", "server")).stdout.match(/\d+:[\w-]{43}/)!;
+  const [noted] = (await run("audit verify", "server")).stdout.match(/\d+:[\w-]{43}:\d+/)!;
   assert.is((await run(`audit verify --noted ${noted}`, "server")).code, 0);
   const other = await run(`audit verify --noted 999${noted}`, "server");
   assert.equal([other.code, other.stdout], [1, ""]);

@@ -83,19 +83,20 @@ const verify: AdminAction = adminAction({
   summary: "finds records that were changed, inserted, moved or removed",
   options: {
     noted: {
-      value: "NUMBER:DIGEST",
-      summary: "a record that an earlier verification printed: it must still be there",
-      parse: (text: string): string | undefined => /^\d{1,15}:[\w-]{43}$/.test(text) ? text : undefined,
-      expected: "a number, a colon and a digest",
+      value: "NUMBER:DIGEST:EXPIRES",
+      summary: "a record that an earlier verification printed: it must still be there, unless it expired",
+      parse: (text: string): string | undefined =>
+        /^\d{1,15}:[\w-]{43}(:\d{1,15})?$/.test(text) ? text : undefined,
+      expected: "what an earlier verification printed: a number, a digest and a time, with colons between",
     },
   },
   run: ({ call, values: { noted } }) => call(verifyAudit, { noted }),
-  print({ valid, records, number, digest }) {
+  print({ valid, records, number, digest, expires }) {
     if (!valid) return;
     printLine(
       `${records === 1 ? "1 record" : `${records} records`}, in groups that are linked to the one before`,
     );
-    if (number !== null) printLine(`last    ${number}:${digest}   (note it: --noted)`);
+    if (number !== null) printLine(`last    ${number}:${digest}:${expires}   (note it: --noted)`);
   },
   findProblem: ({ valid, number, problem }) =>
     valid ? null : `The audit trail is broken at record ${number}: ${problem}`,
