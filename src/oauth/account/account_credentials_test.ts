@@ -5,6 +5,7 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { newMailServer } from "../mail/test_mailbox.ts";
 import { newServer } from "../test_server.ts";
 import { cookieOf, get, locationOf, PASSWORD, post, signIn } from "./test_account.ts";
 
@@ -45,6 +46,18 @@ test("with sendMail the new address gets a link, and the old one stays until it 
   await mailed.promise;
   assert.equal(mails, [["alice@new.example", "email_verification"]]);
   assert.match(await (await get(server, "/account/profile", cookie)).text(), "alice@example.com");
+});
+
+test("the present address gets a notice when it is removed, so none is replaced in silence", async () => {
+  const server = await newMailServer();
+  const cookie = await server.signIn();
+  const done = await server.request("/account/email", {
+    form: { email: "" },
+    headers: { cookie },
+  });
+  assert.equal(locationOf(done), [303, "/account/profile?done=email"]);
+  assert.equal(server.mails.map(({ to, kind }) => [to, kind]), [["alice@example.com", "email_removed"]]);
+  assert.match(server.mails[0]!.text, "alice");
 });
 
 test("a new password ends the other sessions, and this one goes on under a new id", async () => {

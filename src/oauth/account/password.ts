@@ -6,7 +6,6 @@
  */
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { chooseLanguage } from "../pages/language.ts";
 import { showPage } from "../pages/page.ts";
 import type { User } from "../records/user_record.ts";
 import { attemptLogin } from "../users/login_attempt.ts";
@@ -94,19 +93,15 @@ async function verifyPresent(
   return wait > 0 ? { code: "too_many_attempts", seconds: wait } : { code: "wrong_password" };
 }
 
-/** A notice to the verified address: the owner may not be the one who changed it. */
+/** A notice to the verified address. */
 async function notifyOwner(
   as: AuthorizationServer,
   request: Request,
   context: RequestContext,
-  { username, email, email_verified }: User,
+  own: User,
 ): Promise<void> {
-  if (!as.sendMail || email === "" || email_verified === undefined) return;
-  const { sendLater } = await import("../mail/mail.ts");
-  const { writeMail } = await import("../mail/message.ts");
-  const language = chooseLanguage(request, undefined, as.pages.defaultLanguage);
-  const kind = "password_changed";
-  sendLater(as, context, () => writeMail(as, { kind, to: email, language }, { user: username }));
+  if (!as.sendMail || own.email === "" || own.email_verified === undefined) return;
+  (await import("../mail/notice.ts")).sendNotice(as, request, context, "password_changed", own);
 }
 
 async function passwordPage(

@@ -50,8 +50,8 @@ export async function showEmail(as: AuthorizationServer, request: Request): Prom
 
 /**
  * `POST /account/email` with `email`: 303 to the profile. A new address replaces the present one when its owner has followed
- * the link in a mail, and the present address then gets a notice (`../mail/email_verification.ts`). Without `sendMail` it
- * replaces it at once, not verified. 400 for an invalid address, 429 after too many mails.
+ * the link in a mail, and the present address then gets a notice (`../mail/email_verification.ts`), as it does when it is
+ * removed. Without `sendMail` it replaces it at once, not verified. 400 for an invalid address, 429 after too many mails.
  */
 export async function changeEmail(
   as: AuthorizationServer,
@@ -74,6 +74,10 @@ export async function changeEmail(
     return redirectDone(as, PROFILE, "email_sent", signedIn.session);
   }
   await updateUser(store, own.id, { email });
+  // Else an address could be replaced in two steps without a notice.
+  if (as.sendMail && own.email !== "") {
+    (await import("../mail/notice.ts")).sendNotice(as, request, context, "email_removed", own);
+  }
   as.observe({ type: "email_changed", user: own.id, ip: context.ip });
   return redirectDone(as, PROFILE, "email", signedIn.session);
 }

@@ -10,9 +10,10 @@ import type { Language } from "../pages/languages.ts";
 /**
  * Why a mail is sent.
  * - `password_reset`: a link to choose a new password.
- * - `password_changed`: a notice, after a reset.
+ * - `password_changed`: a notice.
  * - `email_verification`: a link that proves that the user reads mail at the address.
  * - `email_changed`: a notice to the earlier address.
+ * - `email_removed`: a notice to the address that the account had until now.
  * - `sign_up`: a link that completes a sign-up.
  * - `address_in_use`: a notice that a visitor tried to sign up with the address of an account.
  */
@@ -21,6 +22,7 @@ export type MailKind =
   | "password_changed"
   | "email_verification"
   | "email_changed"
+  | "email_removed"
   | "sign_up"
   | "address_in_use";
 

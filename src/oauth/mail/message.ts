@@ -15,6 +15,7 @@ const KEYS = {
   password_changed: ["mailChangedSubject", "mailChangedText"],
   email_verification: ["mailVerifySubject", "mailVerifyText"],
   email_changed: ["mailAddressSubject", "mailAddressText"],
+  email_removed: ["mailRemovedSubject", "mailRemovedText"],
   sign_up: ["mailSignUpSubject", "mailSignUpText"],
   address_in_use: ["mailInUseSubject", "mailInUseText"],
 } as const satisfies Readonly<Record<MailKind, readonly [keyof MailTexts, keyof MailTexts]>>;

@@ -70,6 +70,11 @@ Falls Sie kein solches Konto haben, können Sie diese E-Mail ignorieren.
 
 Falls Sie das nicht waren, wenden Sie sich sofort an den Betreiber von {issuer}.
 `,
+  mailRemovedSubject: "Ihre E-Mail-Adresse bei {product} wurde entfernt",
+  mailRemovedText: `Ihr Konto {user} bei {host} hat keine E-Mail-Adresse mehr.
+
+Falls Sie das nicht waren, wenden Sie sich sofort an den Betreiber von {issuer}.
+`,
   mailSignUpSubject: "Konto bestätigen bei {product}",
   mailSignUpText:
     `Jemand hat mit Ihrer E-Mail-Adresse ein Konto bei {host} angelegt. Um es zu bestätigen, öffnen Sie innerhalb einer Stunde diesen Link:

@@ -66,6 +66,11 @@ If you have no such account, ignore this mail.
 
 If it was not you, contact the operator of {issuer} at once.
 `,
+  mailRemovedSubject: "Your e-mail address at {product} was removed",
+  mailRemovedText: `Your account {user} at {host} has no e-mail address any more.
+
+If it was not you, contact the operator of {issuer} at once.
+`,
   mailSignUpSubject: "Confirm your account at {product}",
   mailSignUpText:
     `Somebody created an account with your e-mail address at {host}. To confirm it, open this link within an hour:
