@@ -1,10 +1,10 @@
 /**
- * Does something in the middle of a request, once: before its next commit, or after its next read of a kind of record. Only
- * tests import this.
+ * Does something in the middle of a request, once: before its next commit, or after its next read of a kind of record; or
+ * interrupts it. Only tests import this.
  *
  * @module
  */
-import type { Store } from "./store.ts";
+import { type Store, StoreUnavailableError } from "./store.ts";
 
 /** Whether it was done. */
 export interface Meanwhile {
@@ -41,4 +41,21 @@ export function afterNextRead(store: Store, kind: string, act: () => Promise<unk
     },
   });
   return meanwhile;
+}
+
+/**
+ * Lets all commits but the next `done` ones fail, as when the store becomes unavailable. Returns a function that ends it and
+ * says whether one failed.
+ */
+export function interruptAfter(store: Store, done: number): () => boolean {
+  const { commit } = store;
+  let count = 0;
+  Object.assign(store, {
+    commit: (...call: Parameters<Store["commit"]>) =>
+      count++ < done ? commit.apply(store, call) : Promise.reject(new StoreUnavailableError("interrupted")),
+  });
+  return () => {
+    Object.assign(store, { commit });
+    return count > done;
+  };
 }

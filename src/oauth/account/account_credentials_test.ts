@@ -5,6 +5,7 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { interruptAfter } from "../../store/test_meanwhile.ts";
 import { newMailServer } from "../mail/test_mailbox.ts";
 import { newServer } from "../test_server.ts";
 import { cookieOf, get, locationOf, PASSWORD, post, signIn } from "./test_account.ts";
@@ -76,6 +77,29 @@ test("a new password ends the other sessions, and this one goes on under a new i
   assert.is(await login("wonderland"), 401);
   assert.is(await login(PASSWORD.new_password), 200);
   assert.is(server.events.filter(({ type }) => type === "password_changed").length, 1);
+});
+
+test("a change of the password that is interrupted leaves the old one, or ends the other sessions", async () => {
+  for (let commits = 0, isDone = false; !isDone; commits++) {
+    const server = await newServer();
+    const [cookie, other] = [await server.signIn(), await server.signIn()];
+    const restore = interruptAfter(server.store, commits);
+    const { status } = await post(server, "/account/password", cookie, PASSWORD);
+    isDone = !restore();
+    assert.is(status, isDone ? 303 : 503, `${commits} commits`);
+    server.advance(1);
+    const login = async (password: string) =>
+      (await server.send("/login", { form: { username: "alice", password } })).status;
+    if (await login("wonderland") === 401) {
+      assert.is(await login(PASSWORD.new_password), 200, `${commits} commits`);
+      for (const old of [cookie, other]) {
+        assert.is((await get(server, "/account", old)).status, 302, `${commits} commits`);
+      }
+    } else {
+      assert.is((await post(server, "/account/password", cookie, PASSWORD)).status, 303, `again: ${commits}`);
+    }
+    assert.ok(commits < 20);
+  }
 });
 
 test("a password that is wrong or breaks a rule changes nothing", async () => {

@@ -10,7 +10,8 @@ import { showPage } from "../pages/page.ts";
 import type { User } from "../records/user_record.ts";
 import { attemptLogin } from "../users/login_attempt.ts";
 import { checkNewPassword } from "../users/password_policy.ts";
-import { renewSession } from "../users/renew_session.ts";
+import { prepareRenewal } from "../users/renew_session.ts";
+import { SessionEndedError } from "../users/session.ts";
 import { replacePassword } from "../users/user_changes.ts";
 import { endUserSessions } from "../users/user_sessions.ts";
 import { notFound, openForm, readDone, redirectDone } from "./account_form.ts";
@@ -51,15 +52,20 @@ export async function changePassword(
   const before = await verifyPresent(as, request, context, account, own, values.get("password"));
   if (typeof before !== "string") return await passwordPage(as, request, account, { problem: before });
   const hash = await as.passwords.hash(password, as.passwordIterations);
+  // First, so that an interruption leaves either the old password or no other session.
+  await endUserSessions(as.store, own.id, { except: signedIn.session });
+  const renewal = await prepareRenewal(as, request, signedIn);
+  if (!renewal) throw new SessionEndedError();
+  const { session, fields, changes: { set, remove } } = renewal;
   // What was verified is no longer the password: it was reset meanwhile, and the reset stays.
-  if (!await replacePassword(store, own.id, before, hash)) {
+  if (!await replacePassword(store, own.id, before, hash, { set, remove })) {
     return await passwordPage(as, request, account, { problem: { code: "wrong_password" } });
   }
-  const renewed = await renewSession(as, request, signedIn);
-  await endUserSessions(as.store, own.id, { except: renewed?.session });
   as.observe({ type: "password_changed", user: own.id, ip: context.ip });
   await notifyOwner(as, request, context, own);
-  return redirectDone(as, PATH, "password", renewed?.session ?? "", renewed?.fields);
+  // Those that began with the old password meanwhile.
+  await endUserSessions(as.store, own.id, { except: session });
+  return redirectDone(as, PATH, "password", session, fields);
 }
 
 /** What is wrong with the new password. */

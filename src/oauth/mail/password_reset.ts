@@ -124,6 +124,9 @@ export async function resetPassword(
     () => as.passwords.hash(password, as.passwordIterations),
   );
   if (hash === NOT_VERIFIED) return { problem: "busy" };
+  // First, so that an interruption leaves either a valid link or no session.
+  await endUserSessions(as.store, before.id);
+  if (endGrants) await endUserGrants(as.store, before.id);
   const user = await retryLostRaces(async () => {
     const found = await readReset(as, token);
     if (!found) return undefined;
@@ -136,11 +139,11 @@ export async function resetPassword(
     return done ? value : LOST_RACE;
   });
   if (!user) return { problem: "ended" };
-  await endUserSessions(as.store, user.id);
-  if (endGrants) await endUserGrants(as.store, user.id);
   as.observe({ type: "password_reset", user: user.id, ip: context.ip });
   const values = { user: user.username };
   sendLater(as, context, () => writeMail(as, { kind: "password_changed", to: user.email, language }, values));
+  // Those that began with the old password meanwhile.
+  await endUserSessions(as.store, user.id);
   return { user };
 }
 

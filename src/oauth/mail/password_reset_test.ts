@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
+import { interruptAfter } from "../../store/test_meanwhile.ts";
 import { slowCommits } from "../../store/test_slow_commits.ts";
 import { ISSUER } from "../test_server.ts";
 import { listUserGrants } from "../users/user_grants.ts";
@@ -50,6 +51,36 @@ test("a link in a mail leads to a new password, and ends all sessions of the use
     assert.ok(types.includes(type as never), type);
   }
   assert.ok((await aliceOf(server)).password_changed);
+});
+
+test("a reset that is interrupted leaves a valid link, or no session of before", async () => {
+  for (let commits = 0, isDone = false; !isDone; commits++) {
+    const server = await newMailServer();
+    const cookie = await server.signIn();
+    await server.tokens();
+    const link = await newLink(server);
+    const browser = server.browser();
+    await browser.follow(link);
+    const restore = interruptAfter(server.store, commits);
+    const form = { password: PASSWORD, end_grants: "yes" };
+    const { status } = await browser.open("/login/reset", { form });
+    isDone = !restore();
+    assert.is(status, isDone ? 200 : 503, `${commits} commits`);
+    server.advance(1);
+    const again = await browser.open("/login/reset", { form });
+    // The link is either still valid, or was used.
+    assert.ok(
+      again.status === 200 || again.status === 400,
+      `again after ${commits} commits: ${again.status}`,
+    );
+    assert.is(server.mails.at(-1)!.kind, "password_changed", `${commits} commits`);
+    server.advance(1);
+    assert.is(await login(server, PASSWORD), 200, `${commits} commits`);
+    const { headers } = await server.send("/device", { headers: { cookie } });
+    assert.match(headers.get("location") ?? "", "/login", `${commits} commits`);
+    assert.equal(await listUserGrants(server.store, (await aliceOf(server)).id), [], `${commits} commits`);
+    assert.ok(commits < 20);
+  }
 });
 
 test("a reset starts no session, and the login that follows needs the second factor", async () => {

@@ -5,7 +5,7 @@
  */
 import { randomSecret, secretDigest } from "../../crypto/secret.ts";
 import type { Fields } from "../../http/response.ts";
-import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import type { Commit } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import {
   endedSessionKey,
@@ -16,27 +16,35 @@ import {
 } from "../records/session_record.ts";
 import { cookiesOf, type SignedIn, toRecords } from "./session.ts";
 
-/**
- * Gives the session of the request a new id. The old one is refused, and its clients are notified that it ended.
- * @returns its new digest and the `Set-Cookie` fields; `undefined` when the session has ended meanwhile
- */
-export async function renewSession(
+/** A session under another id. */
+export interface Renewal {
+  /** Its new digest. */
+  readonly session: string;
+  /** `Set-Cookie` */
+  readonly fields: Fields;
+  /** For the commit that makes the old id dangerous: the old one is refused, and its clients are notified that it ended. */
+  readonly changes: Required<Commit>;
+}
+
+/** A new id for the session of the request; `undefined` when it has ended meanwhile. */
+export async function prepareRenewal(
   as: AuthorizationServer,
   request: Request,
   { session: before, user }: SignedIn,
-): Promise<{ readonly session: string; readonly fields: Fields } | undefined> {
+): Promise<Renewal | undefined> {
+  const entry = await as.store.get<Session>(sessionKey(before));
+  if (!entry) return undefined;
   const secret = randomSecret("");
   const session = secretDigest(secret);
-  const done = await retryLostRaces(async () => {
-    const entry = await as.store.get<Session>(sessionKey(before));
-    if (!entry) return false;
-    const { key, version, value: { origin = before, ...value } } = entry;
-    const notice = { key: endedSessionKey(origin), value: true, expires: as.now() + NOTICE_LIFETIME_MS };
-    return await as.store.commit({
+  const { key, version, value: { origin = before, ...value } } = entry;
+  const notice = { key: endedSessionKey(origin), value: true, expires: as.now() + NOTICE_LIFETIME_MS };
+  return {
+    session,
+    fields: cookiesOf(as, request, secret),
+    changes: {
       check: [{ key, version }],
       set: [...toRecords(as, session, value), notice],
       remove: [key, userSessionKey(user.id, before)],
-    }) || LOST_RACE;
-  });
-  return done ? { session, fields: cookiesOf(as, request, secret) } : undefined;
+    },
+  };
 }

@@ -2,12 +2,12 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { ENDED_SESSIONS, type Session, sessionKey } from "../records/session_record.ts";
 import { newServer } from "../test_server.ts";
-import { renewSession } from "./renew_session.ts";
+import { prepareRenewal } from "./renew_session.ts";
 import { listUserSessions } from "./user_sessions.ts";
 
 const test = suite("oauth/users/renew_session");
 
-/** A signed-in user, and what `renewSession` gets. */
+/** A signed-in user, and what `prepareRenewal` gets. */
 async function newSession() {
   const server = await newServer();
   const cookie = await server.signIn();
@@ -22,8 +22,11 @@ async function newSession() {
     base: "",
   };
   const signedIn = { session: session!.digest, user };
-  const renew = () =>
-    renewSession(as as never, new Request("https://as.example/", { headers: { cookie } }), signedIn as never);
+  const request = new Request("https://as.example/", { headers: { cookie } });
+  const renew = async () => {
+    const renewal = await prepareRenewal(as as never, request, signedIn as never);
+    return renewal && await server.store.commit(renewal.changes) ? renewal : undefined;
+  };
   const show = async (cookie: string) => (await server.send("/account", { headers: { cookie } })).status;
   return { server, cookie, user, session: session!, renew, show };
 }

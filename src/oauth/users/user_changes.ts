@@ -7,7 +7,7 @@
 import { ITERATIONS, passwords } from "../../crypto/password.ts";
 import { checkNames, checkWhole, type Names } from "../../options/option_check.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { type Check, type Entry, type Store, timeOf } from "../../store/store.ts";
+import { type Check, type Commit, type Entry, type Store, timeOf } from "../../store/store.ts";
 import { type Profile, type User, userKey, usernameKey, type UserRole } from "../records/user_record.ts";
 import { findOwner } from "../sign_in/account_record.ts";
 import {
@@ -49,6 +49,9 @@ const PASSWORD_NAMES: Names<PasswordOptions> = { policy: "object", iterations: "
 
 /** What the commit of a change checks beside the record that it changes; rejects to refuse the change. */
 export type Conditions = (user: User | Profile) => Promise<readonly Check[]>;
+
+/** What the commit of a change does besides. */
+export type ChangesBeside = Pick<Commit, "set" | "remove">;
 
 const UNCONDITIONAL: Conditions = () => Promise.resolve([]);
 
@@ -92,14 +95,27 @@ export async function setPassword(
  * Replaces the password of a user who proved that they know it, or who has none.
  * @param before the hash that was verified, or that of the user without a password
  * @param hash the new one
+ * @param also what the same commit changes
  * @returns `false` when the password was changed meanwhile, or the account locked or removed
  */
-export function replacePassword(store: Store, id: string, before: string, hash: string): Promise<boolean> {
-  return change(store, id, (value) => {
-    const isSame = isUser(value) && value.id === id && value.password === before &&
-      value.locked === undefined;
-    return isSame ? withPassword(value, hash, timeOf(store)) : undefined;
-  });
+export function replacePassword(
+  store: Store,
+  id: string,
+  before: string,
+  hash: string,
+  also: ChangesBeside,
+): Promise<boolean> {
+  return change(
+    store,
+    id,
+    (value) => {
+      const isSame = isUser(value) && value.id === id && value.password === before &&
+        value.locked === undefined;
+      return isSame ? withPassword(value, hash, timeOf(store)) : undefined;
+    },
+    UNCONDITIONAL,
+    also,
+  );
 }
 
 /**
@@ -173,6 +189,7 @@ async function change(
   user: string,
   next: (value: User | Profile) => User | Profile | undefined,
   conditions: Conditions = UNCONDITIONAL,
+  { set = [], remove = [] }: ChangesBeside = {},
 ): Promise<boolean> {
   return await retryLostRaces(async () => {
     const entry = await findAccountEntry(store, user);
@@ -180,7 +197,7 @@ async function change(
     if (!value) return false;
     const { key, version } = entry;
     const check = [{ key, version }, ...await conditions(entry.value)];
-    return await store.commit({ check, set: [{ key, value }] }) || LOST_RACE;
+    return await store.commit({ check, set: [{ key, value }, ...set], remove }) || LOST_RACE;
   });
 }
 
