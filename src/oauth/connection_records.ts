@@ -5,7 +5,7 @@
  * @module
  */
 import { randomId } from "../crypto/secret.ts";
-import { type Entry, type Key, listAll, type Store, timeOf } from "../store/store.ts";
+import { type Commit, type Entry, type Key, listAll, type Store, timeOf } from "../store/store.ts";
 import type { Renewable } from "./renewal.ts";
 
 /** What secrets of these records are sealed for. */
@@ -86,19 +86,32 @@ export function sealBinding({ key, value }: Pick<Entry<SealedRecord>, "key" | "v
  */
 export function endConnection(
   store: Store,
-  { key, version, value }: Entry<UpstreamConnection>,
+  entry: Entry<UpstreamConnection>,
   isRevoked = true,
 ): Promise<boolean> {
+  return store.commit(toConnectionEnd(store, entry, isRevoked));
+}
+
+function toConnectionEnd(
+  store: Store,
+  { key, version, value }: Entry<UpstreamConnection>,
+  isRevoked: boolean,
+): Required<Commit> {
   const [, user, upstream] = key as [string, string, string];
   const expires = timeOf(store) + REVOCATION_RETENTION_MS;
   const { refresh: _, ...rest } = value;
-  return store.commit({
+  const revocation = { key: [...REVOCATIONS, user, upstream, randomId("")], value: rest, expires };
+  return {
     check: [{ key, version }],
     remove: [key],
-    ...(isRevoked && value.kind === "oauth" && {
-      set: [{ key: [...REVOCATIONS, user, upstream, randomId("")], value: rest, expires }],
-    }),
-  });
+    set: isRevoked && value.kind === "oauth" ? [revocation] : [],
+  };
+}
+
+/** The ends of all connections of a user, for the commit that removes the user. */
+export async function toUserConnectionEnds(store: Store, user: string): Promise<readonly Required<Commit>[]> {
+  const entries = await Array.fromAsync(listAll<UpstreamConnection>(store, userConnectionsPrefix(user)));
+  return entries.map((entry) => toConnectionEnd(store, entry, true));
 }
 
 /** Ends all connections of a user who was removed. The gateway revokes their tokens afterwards. */

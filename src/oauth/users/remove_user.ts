@@ -5,12 +5,12 @@
  */
 import { removeBelow } from "../remove_below.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import type { Store } from "../../store/store.ts";
+import { listAll, type Store, StoreUnavailableError } from "../../store/store.ts";
 import { approvalMemoriesPrefix } from "../approvals/approval.ts";
-import { endUserConnections } from "../connection_records.ts";
+import { endUserConnections, toUserConnectionEnds } from "../connection_records.ts";
 import { factorKeys } from "../factors/factor_record.ts";
 import { endedGrantsKey, userGrantsPrefix } from "../records/grant_record.ts";
-import { linkedAccountKey, userIdentityKey } from "../records/provider_record.ts";
+import { linkedAccountKey, userIdentityKey, userProviderTokensPrefix } from "../records/provider_record.ts";
 import {
   emailVerificationKey,
   passwordResetKey,
@@ -31,8 +31,9 @@ import { canonicalUsername } from "./username.ts";
 /**
  * Removes a user with all that is stored about them, except calls that wait for an approval (10 minutes), whether they sign
  * in with a password, at a provider, or both. Access ends with the first commit, because sessions, tokens and codes are valid
- * only while their user exists (`tokens/liveness.ts`); what is left after an interruption expires. Kept tokens of providers are removed, not revoked
- * (`revokeProviderTokens`); those of upstreams are revoked by the gateway.
+ * only while their user exists (`tokens/liveness.ts`). It also removes what does not expire; what an interruption leaves
+ * does (`remove_user_test.ts`). Kept tokens of providers are removed, not revoked (`revokeProviderTokens`); those of upstreams
+ * are revoked by the gateway.
  * @param user the id, or the user name
  * @returns `false` when there is no such user
  */
@@ -68,13 +69,20 @@ export async function removeUserIf(
 ): Promise<boolean> {
   const id = await retryLostRaces(() => removeRecords(first, user, conditions));
   if (id === undefined) return false;
+  await removeRest(store, id).catch((error) => {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+  });
+  return true;
+}
+
+/** What has no use any more, and expires. */
+async function removeRest(store: Store, id: string): Promise<void> {
   await endUserSessions(store, id);
   await removeProviderTokens(store, id);
   await endUserConnections(store, id);
   await removeBelow(store, userGrantsPrefix(id), (key) => grantKeys(id, String(key.at(-1))));
   await removeBelow(store, ["consent", id]);
   await removeBelow(store, approvalMemoriesPrefix(id));
-  return true;
 }
 
 /** The first commit of a removal. @returns the id of the user; `undefined` when there is no such user */
@@ -89,9 +97,12 @@ async function removeRecords(
   const { id } = value;
   const identities = await listUserIdentities(store, id);
   const own = isUser(value) ? value : undefined;
+  const tokens = await Array.fromAsync(listAll(store, userProviderTokensPrefix(id)));
+  const connections = await toUserConnectionEnds(store, id);
   const verified = await store.get<string>(verifiedEmailKey(canonicalEmail(own?.email ?? "")));
   const done = await store.commit({
-    check: [{ key, version }, ...await conditions(value)],
+    check: [{ key, version }, ...connections.flatMap(({ check }) => check), ...await conditions(value)],
+    set: connections.flatMap(({ set }) => set),
     remove: [
       userKey(id),
       profileKey(id),
@@ -105,6 +116,8 @@ async function removeRecords(
         userIdentityKey(id, issuer, subject),
       ]),
       ...await factorKeys(store, id),
+      ...tokens.map(({ key }) => key),
+      ...connections.flatMap(({ remove }) => remove),
     ],
   });
   return done ? id : LOST_RACE;
