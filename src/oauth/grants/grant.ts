@@ -105,7 +105,9 @@ export function startGrant(
           scope: request.scope,
         })),
     toRecords({ expires_in }) {
-      const expires = Math.min(until, created + (refresh ? as.refreshTokenLifetime : expires_in) * 1000);
+      const refreshLifetime = refresh ? as.refreshTokenLifetime : 0;
+      // As long as its longest token: all of them end with the record.
+      const expires = Math.min(until, created + Math.max(refreshLifetime, expires_in) * 1000);
       const value: Mutable<Grant> = { client_id, user, scope: granted, created, used: created, until };
       const since = clientSince(as, client);
       if (since !== undefined) value.client_since = since;
@@ -116,7 +118,12 @@ export function startGrant(
       // RFC 9449 §5, RFC 8705 §4: a confidential client's refresh tokens are bound to its credentials already.
       if (!isPublic(client)) value.confidential = true;
       else if (cnf) value.cnf = cnf;
-      if (refresh) value.refresh = { digest: refresh.digest, expires };
+      if (refresh) {
+        value.refresh = {
+          digest: refresh.digest,
+          expires: Math.min(until, created + refreshLifetime * 1000),
+        };
+      }
       const index = toUserGrant(as, grant, value, expires)!;
       return [consumed, { key: grantKey(grant), value, expires }, index];
     },

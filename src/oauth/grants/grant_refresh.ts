@@ -129,7 +129,7 @@ function tryRotate(
     toIdToken: as.openid && grant.openid &&
       ((access_token) => renewIdToken(as, client, grant, owner, scope, access_token)),
     toRecords(minted) {
-      if (!rotates) return keepRefreshToken(as, entry, id);
+      if (!rotates) return keepRefreshToken(as, entry, id, minted);
       const answer: Mutable<Rotation["answer"]> = {
         token_type: tokenTypeOf(cnf),
         expires_in: minted.expires_in,
@@ -137,27 +137,45 @@ function tryRotate(
       };
       if (details) answer.authorization_details = details;
       const now = as.now();
-      const expires = Math.min(grant.until, now + as.refreshTokenLifetime * 1000);
       const previous: Mutable<Rotation> = {
         digest,
         until: now + as.refreshRetryGrace * 1000,
         salt,
         answer,
       };
-      const refresh = { digest: next.digest, expires };
+      const refresh = { digest: next.digest, expires: refreshExpiry(as, grant) };
       const value: Mutable<Grant> = { ...grant, refresh, previous, used: now };
-      const records = withIndex(as, id, { key: entry.key, value, expires });
+      const records = withIndex(as, id, { key: entry.key, value, expires: expiryOf(as, entry, minted) });
       return minted.put ? records : sealInto(previous, presented, minted, records);
     },
   });
 }
 
 /** The grant with the same refresh token and a later expiry. */
-function keepRefreshToken(as: AuthorizationServer, { key, value }: Entry<Grant>, id: string): Put[] {
-  const { previous: _, ...grant } = value;
-  const expires = Math.min(grant.until, as.now() + as.refreshTokenLifetime * 1000);
-  const kept: Mutable<Grant> = { ...grant, refresh: { ...grant.refresh!, expires }, used: as.now() };
-  return withIndex(as, id, { key, value: kept, expires });
+function keepRefreshToken(
+  as: AuthorizationServer,
+  entry: Entry<Grant>,
+  id: string,
+  minted: MintedAccessToken,
+): Put[] {
+  const { previous: _, ...grant } = entry.value;
+  const refresh = { ...grant.refresh!, expires: refreshExpiry(as, grant) };
+  const kept: Mutable<Grant> = { ...grant, refresh, used: as.now() };
+  return withIndex(as, id, { key: entry.key, value: kept, expires: expiryOf(as, entry, minted) });
+}
+
+function refreshExpiry(as: AuthorizationServer, { until }: Grant): number {
+  return Math.min(until, as.now() + as.refreshTokenLifetime * 1000);
+}
+
+/** When the record of the grant expires: not before its longest token, all of which end with it. */
+function expiryOf(
+  as: AuthorizationServer,
+  { value, expires = 0 }: Entry<Grant>,
+  { expires_in }: MintedAccessToken,
+): number {
+  const longest = Math.max(as.refreshTokenLifetime, expires_in) * 1000;
+  return Math.min(value.until, Math.max(expires, as.now() + longest));
 }
 
 /** The record of the grant and, where it is due, its index record. */
