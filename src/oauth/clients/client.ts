@@ -8,7 +8,14 @@ import { randomId, randomSecret, secretDigest } from "../../crypto/secret.ts";
 import { loadOnDemand } from "../../http/load_on_demand.ts";
 import { checkConfiguredUrl, checkPublicUrl } from "../../http/network/public_fetch.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { CACHED, listAll, putIfAbsent, type Store, timeOf } from "../../store/store.ts";
+import {
+  CACHED,
+  listAll,
+  putIfAbsent,
+  type Store,
+  StoreUnavailableError,
+  timeOf,
+} from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { OAuthError } from "../error.ts";
 import { canonicalCertificateName } from "./certificate_name.ts";
@@ -224,8 +231,16 @@ export async function findAvailableClient(
  * only clients that are not used expire.
  */
 export async function extendRegistration(as: AuthorizationServer, client: Client): Promise<void> {
-  if (client.source === "document") return await extendDocument(as, client.id);
-  if (client.source !== "registration") return;
+  try {
+    if (client.source === "document") await extendDocument(as, client.id);
+    else if (client.source === "registration") await extendRecord(as, client);
+  } catch (error) {
+    // What was issued must not be lost; the next use extends it.
+    if (!(error instanceof StoreUnavailableError)) throw error;
+  }
+}
+
+async function extendRecord(as: AuthorizationServer, client: Client): Promise<void> {
   const entry = await as.store.get<Client>(clientKey(client.id));
   const lives = as.now() + as.registrationLifetime * 1000;
   // One write in each tenth of the lifetime is enough.

@@ -17,6 +17,7 @@ import {
 } from "../records/authorization_record.ts";
 import type { Client } from "../records/client_record.ts";
 import { expandScopes } from "../grants/scope.ts";
+import { clientSince } from "../tokens/liveness.ts";
 
 /** What the user allowed before. */
 export interface RememberedConsent {
@@ -88,10 +89,13 @@ function readConsents(
   { resource = [as.issuer] }: AuthorizationRequest,
 ): Promise<readonly { key: Key; version: string | null; scope: readonly string[] }[]> {
   const fingerprint = fingerprintClient(client);
+  // An earlier one was given to another client that had this id.
+  const since = clientSince(as, client) ?? 0;
   const read = async (each: string) => {
     const key = consentKey(user, client.id, each);
     const entry = await as.store.get<Consent>(key);
-    const scope = entry?.value.fingerprint === fingerprint ? entry.value.scope.split(" ") : [];
+    const isOwn = entry?.value.fingerprint === fingerprint && entry.value.given >= since;
+    const scope = isOwn ? entry.value.scope.split(" ") : [];
     return { key, version: entry?.version ?? null, scope };
   };
   // Without Promise.all for the usual case: one resource.

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { toClient } from "../clients/client.ts";
+import { addClient, removeClient, toClient } from "../clients/client.ts";
 import { register, WEB } from "../endpoints/test_registration.ts";
 import {
   APP_URI,
@@ -288,6 +288,25 @@ test("a client with changed metadata needs consent again", async () => {
     const server = await newServer({ clients, store: first.store });
     assert.is((await ask(server, await server.signIn())).status, 200, JSON.stringify(changed));
   }
+});
+
+test("a client that was removed leaves no consent to another one with its id", async () => {
+  const server = await newServer();
+  const cookie = await server.signIn();
+  const shop = { id: "shop", secret: "shop-secret", redirect_uris: ["https://shop.example/cb"] };
+  const asked = {
+    client_id: "shop",
+    redirect_uri: shop.redirect_uris[0]!,
+    code_challenge: CHALLENGE,
+    code_challenge_method: "S256",
+  };
+  await addClient(server.store, shop);
+  assert.ok(codeOf(await decide(server, cookie, await ask(server, cookie, asked))));
+  assert.ok(codeOf(await ask(server, cookie, asked)), "remembered");
+  await removeClient(server.store, "shop");
+  server.advance(1);
+  await addClient(server.store, shop);
+  assert.is((await ask(server, cookie, asked)).status, 200);
 });
 
 test("a consent expires after its lifetime", async () => {

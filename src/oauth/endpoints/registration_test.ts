@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { StoreUnavailableError } from "../../store/store.ts";
 import { rotateClientSecret, updateClient } from "../clients/client_changes.ts";
 import { type Client, clientKey } from "../records/client_record.ts";
 import { register, send, WEB } from "./test_registration.ts";
@@ -172,6 +173,25 @@ test("an unused registration expires, and a used one is extended", async () => {
   });
   server.advance(500);
   assert.equal([await isKnown(used), await isKnown(idle)], [true, false]);
+});
+
+test("a code is not lost when the registration cannot be extended", async () => {
+  const server = await newServer({ registrationLifetime: 1000 });
+  const { client_id } = (await register(server, WEB)).body;
+  server.advance(900);
+  const { commit } = server.store;
+  server.store.commit = (changes) =>
+    changes.set?.some(({ key }) => key[0] === "client")
+      ? Promise.reject(new StoreUnavailableError("down"))
+      : commit.call(server.store, changes);
+  const answer = await server.authorize({
+    client_id,
+    redirect_uri: WEB.redirect_uris[0]!,
+    code_challenge: CHALLENGE,
+    code_challenge_method: "S256",
+  });
+  assert.ok(answer.get("code"));
+  assert.is(server.events.filter(({ type }) => type === "consent_given").length, 1);
 });
 
 test("a refresh extends the registration", async () => {

@@ -269,22 +269,23 @@ test("RFC 6749 section 5.1: an access token lives for expires_in, also when the 
   for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     const lifetimes = { accessTokenLifetime: 600, refreshTokenLifetime: 60 };
     const server = await newServer({ ...lifetimes, accessTokenFormat });
-    const first = await server.tokens();
+    const [alone, first] = [await server.tokens(), await server.tokens()];
     assert.is(first.expires_in as unknown, 600);
     server.advance(30);
     const second = await (await refresh(server, first.refresh_token)).json();
     server.advance(61);
     assert.equal(await refusal(await refresh(server, second.refresh_token)), [400, "invalid_grant"]);
     const states = async () => [
+      await isActive(server, alone.access_token!),
       await isActive(server, first.access_token!),
       await isActive(server, second.access_token),
     ];
     server.advance(500);
-    assert.equal(await states(), [true, true], "after 591 and 561 seconds");
+    assert.equal(await states(), [true, true, true], "after 591 and 561 seconds");
     server.advance(15);
-    assert.equal(await states(), [false, true], "after 606 and 576 seconds");
+    assert.equal(await states(), [false, false, true], "after 606 and 576 seconds");
     server.advance(30);
-    assert.equal(await states(), [false, false]);
+    assert.equal(await states(), [false, false, false]);
   }
 });
 
