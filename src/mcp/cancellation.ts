@@ -6,10 +6,11 @@
  */
 import { secretDigest } from "../crypto/secret.ts";
 import { type Id, MAX_ID_CHARACTERS, type Params } from "../jsonrpc/message.ts";
-import type { Key, Store } from "../store/store.ts";
+import type { Entry, Key, Store } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import { requireObject } from "./schema/params.ts";
 import { type Session, SESSION_ENDED, streamKey } from "./session/session.ts";
+import { retryWhileUnavailable } from "./session/retry_while_unavailable.ts";
 import { RECORD_BYTES, type StorageAllowance } from "./session/storage_limits.ts";
 import { type Wakeups, watchedKey } from "./session/wakeups.ts";
 
@@ -35,13 +36,18 @@ export class Cancellations {
   listen(session: Session, id: Id, onCancelled: () => void): () => void {
     const key = keyOf(session, id);
     const end = streamKey(session);
+    let isOver = false;
+    // The wakeup comes once: a read that fails must not lose it.
+    const read = (key: Key): Promise<Entry | undefined> =>
+      retryWhileUnavailable(async () => isOver ? undefined : await this.#store.get(key)).catch(() =>
+        undefined
+      );
     const checkCancelled = async (): Promise<void> => {
-      if (await this.#store.get(key).catch(() => undefined)) onCancelled();
+      if (await read(key) && !isOver) onCancelled();
     };
     // After the end of the session the client cannot get the response.
     const checkEnded = async (): Promise<void> => {
-      const entry = await this.#store.get(end).catch(() => undefined);
-      if (entry?.value === SESSION_ENDED) onCancelled();
+      if ((await read(end))?.value === SESSION_ENDED && !isOver) onCancelled();
     };
     const stops = [
       this.#wakeups.listen(key.slice(1), checkCancelled),
@@ -50,6 +56,7 @@ export class Cancellations {
     checkCancelled();
     checkEnded();
     return () => {
+      isOver = true;
       for (const stop of stops) stop();
     };
   }

@@ -80,13 +80,18 @@ export interface Stateful {
   /** Sends a request to the client of a session: see `server_request.ts`. */
   sendServerRequest(
     session: Session,
+    principal: Principal | undefined,
     method: string,
     params: unknown,
     send: (json: string) => void,
     signal: AbortSignal,
   ): Promise<unknown>;
-  /** Passes a client's response on; `false` when no such request is pending. */
-  acceptClientResponse(session: Session, message: ClientResponse): Promise<boolean>;
+  /** Passes a client's response on; `false` when no such request of the caller is pending. */
+  acceptClientResponse(
+    session: Session,
+    principal: Principal | undefined,
+    message: ClientResponse,
+  ): Promise<boolean>;
 }
 
 /** When clients come back to a server that stops: at least after this time, at most after twice as long. */
@@ -150,6 +155,6 @@ export function createStateful(options: StatefulOptions): Stateful {
         ? new LogWriter(log, session.id, JSON.stringify(id), caller)
         : undefined,
     sendServerRequest: (...request) => sendServerRequest(requests, ...request),
-    acceptClientResponse: (session, message) => acceptClientResponse(requests, session, message),
+    acceptClientResponse: (...response) => acceptClientResponse(requests, ...response),
   };
 }

@@ -8,8 +8,9 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import type { Key, Put, Store } from "../../store/store.ts";
+import { type Key, type Put, type Store, StoreUnavailableError } from "../../store/store.ts";
 import { userKey } from "../session/principal_key.ts";
+import { retryWhileUnavailable } from "../session/retry_while_unavailable.ts";
 import { type Wakeups, watchedKey } from "../session/wakeups.ts";
 
 /** A list that changed, or a resource that was updated. */
@@ -71,6 +72,8 @@ export class Changes {
   #isReading = false;
   #readsAgain = false;
   #unwritten: Change[] = [];
+  /** Changed lists that wait for the store, as JSON. */
+  readonly #later = new Set<string>();
   #nextWrite: Promise<void> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -82,10 +85,27 @@ export class Changes {
     this.#isForOneRequest = isForOneRequest;
   }
 
-  /** Publishes a change to the streams of all instances. Changes that come during a write go into the next commit. */
+  /**
+   * Publishes a change to the streams of all instances. Changes that come during a write go into the next commit.
+   * @throws {StoreUnavailableError} a changed list is published all the same when the store is back: no caller repeats it
+   */
   publish(change: Change, changedFor?: ChangedFor): Promise<void> {
     if (this.#mustSplit) return this.#forOneRequest().publish(change, changedFor);
-    this.#unwritten.push(changedFor ? { ...change, user: userKey(changedFor.user) } : change);
+    const own = changedFor ? { ...change, user: userKey(changedFor.user) } : change;
+    const published = this.#add(own);
+    if (change.kind !== "resource") published.catch((error) => this.#publishLater(own, error));
+    return published;
+  }
+
+  #publishLater(change: Change, error: unknown): void {
+    const text = JSON.stringify(change);
+    if (!(error instanceof StoreUnavailableError) || this.#later.has(text)) return;
+    this.#later.add(text);
+    retryWhileUnavailable(() => this.#add(change)).catch(() => {}).finally(() => this.#later.delete(text));
+  }
+
+  #add(change: Change): Promise<void> {
+    this.#unwritten.push(change);
     if (!this.#nextWrite) {
       this.#nextWrite = this.#writing.then(() => {
         this.#nextWrite = undefined;

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import type { Key, Store } from "../../store/store.ts";
+import { type Key, type Store, StoreUnavailableError } from "../../store/store.ts";
 import { Changes, isChangePosition } from "./changes.ts";
 import { Wakeups } from "../session/wakeups.ts";
 import { until } from "../../test_until.ts";
@@ -121,6 +121,26 @@ test("no change is lost while the store is unavailable", async () => {
   fails = false;
   await changes.publish(update("two"));
   assert.equal(await receive(2), ["one", "two"]);
+  stop();
+});
+
+test("a changed list that could not be published is published once when the store is back", async () => {
+  const store = memoryStore();
+  let isDown = true;
+  const changes = changesOver(withMethods(store, {
+    commit: (commit) => isDown ? Promise.reject(new StoreUnavailableError("down")) : store.commit(commit),
+  }));
+  const { received, receive, onChange } = collect();
+  const stop = changesOver(store).listen(onChange);
+  for (const change of [{ kind: "tools" }, { kind: "tools" }, update("a")] as const) {
+    const error = await changes.publish(change).catch((error) => error);
+    assert.instance(error, StoreUnavailableError);
+  }
+  isDown = false;
+  assert.equal(await receive(1), ["tools"]);
+  await changes.publish(update("b"));
+  await receive(2);
+  assert.equal(received, ["tools", "b"], "the caller repeats an update");
   stop();
 });
 

@@ -93,7 +93,8 @@ export class CallStream {
   sendRequest(session: Session, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     if (!this.#open() && this.#refusal) return Promise.reject(this.#refusal);
     const { sendServerRequest } = this.#options.stateful.value!;
-    const asked = sendServerRequest(session, method, params, (json) => this.#send(json), signal);
+    const { principal } = this.#call;
+    const asked = sendServerRequest(session, principal, method, params, (json) => this.#send(json), signal);
     this.#asked.add(asked);
     const settle = () => void this.#asked.delete(asked);
     asked.then(settle, settle);

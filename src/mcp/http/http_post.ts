@@ -10,12 +10,7 @@ import { BodyError } from "../../http/body/body_error.ts";
 import { mediaType } from "../../http/body/media_type.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { INVALID_REQUEST, PARSE_ERROR, RpcError } from "../../jsonrpc/error.ts";
-import {
-  type ClientResponse,
-  parseJsonInTurns,
-  readMessage,
-  type Request as RpcRequest,
-} from "../../jsonrpc/message.ts";
+import { parseJsonInTurns, readMessage, type Request as RpcRequest } from "../../jsonrpc/message.ts";
 import { type CallRequest, type Sender, toCallRequest, toModernRequest } from "../call_request.ts";
 import type { Connection } from "../connection.ts";
 import { type Era, eraOfHeaders, eraOfRevision, MODERN_ERA } from "../era.ts";
@@ -68,8 +63,8 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
       const refusal = await refuseRevoked(principal, options.now, () => admit(request, runtime));
       if (refusal) return refusal;
     }
-    const isBatch = Array.isArray(value);
-    const message = isBatch ? undefined : readMessage(value);
+    // A batch is read message by message.
+    const message = Array.isArray(value) ? undefined : readMessage(value);
     const params = message && "params" in message ? message.params : undefined;
     const claim = claimedRevision(metaOf(params));
     if (claim === undefined && !byHeaders) {
@@ -94,14 +89,8 @@ export function createPostHandler(options: HttpOptions, answers: Answers, admit:
     if (message?.kind === "request") {
       return answerRequest(message, era, sender, request, claim !== undefined);
     }
-    const deliver = async (message: ClientResponse): Promise<boolean> =>
-      !session || await stateful.value!.acceptClientResponse(session, message);
-    if (isBatch) {
-      const { answerBatch } = await import("./http_batch.ts");
-      return await answerBatch(options, answers, value as readonly unknown[], era, sender, request, deliver);
-    }
     return nonRequests.use(({ answerNonRequest }) =>
-      answerNonRequest(options, answers, message!, era, sender, request, deliver)
+      answerNonRequest(options, answers, message ?? value as readonly unknown[], era, sender, request)
     );
   }
 

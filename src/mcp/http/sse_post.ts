@@ -68,7 +68,7 @@ export function createSsePost({ options, answers, admit, loadQueue }: SseTranspo
     const { handshake } = await sessions.settings(opened);
     const session: Session = { ...opened, ...handshake };
     if (message.kind === "response") {
-      return await acceptClientResponse(session, message) ? accepted() : answers.refuse(
+      return await acceptClientResponse(session, principal, message) ? accepted() : answers.refuse(
         400,
         INVALID_REQUEST,
         "Invalid Request: no pending request has this id",
@@ -141,7 +141,9 @@ function createOutlet(
         }, (error) => lost.abort(error));
       };
       const either = AbortSignal.any([signal, lost.signal]);
-      return await sendServerRequest(session, method, params, send, either).finally(release);
+      return await sendServerRequest(session, caller.principal, method, params, send, either).finally(
+        release,
+      );
     },
   };
 }

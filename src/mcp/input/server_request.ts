@@ -6,10 +6,12 @@
  * @module
  */
 import { randomId } from "../../crypto/secret.ts";
+import type { Principal } from "../../http/principal.ts";
 import { INTERNAL_ERROR, RpcError } from "../../jsonrpc/error.ts";
 import { type ClientResponse } from "../../jsonrpc/message.ts";
 import { writeRequest } from "../../jsonrpc/server_message.ts";
 import type { Key, Store } from "../../store/store.ts";
+import { isOwner, ownerOf } from "../session/principal_key.ts";
 import type { Session } from "../session/session.ts";
 import { ignoreUnavailable, type Wakeups, watchedKey } from "../session/wakeups.ts";
 
@@ -32,6 +34,7 @@ const POLL_INTERVAL_MS = 10_000;
 export async function sendServerRequest(
   { store, wakeups, now }: ServerRequestOptions,
   session: Session,
+  principal: Principal | undefined,
   method: string,
   params: unknown,
   send: (json: string) => void,
@@ -46,7 +49,7 @@ export async function sendServerRequest(
   signal.addEventListener("abort", onAbort);
   const deadline = now() + RESPONSE_TIMEOUT_MS;
   try {
-    await store.commit({ set: [{ key: pending, value: true, expires: deadline }] });
+    await store.commit({ set: [{ key: pending, value: ownerOf(principal), expires: deadline }] });
     signal.throwIfAborted();
     send(writeRequest(id, method, params));
     for (;;) {
@@ -77,15 +80,17 @@ export async function sendServerRequest(
   }
 }
 
-/** Passes the client's response on to the request; `false` when no such request is pending. */
+/** Passes the client's response on to the request; `false` when no such request of this caller is pending. */
 export async function acceptClientResponse(
   { store, now }: ServerRequestOptions,
   session: Session,
+  principal: Principal | undefined,
   { id, result, error }: ClientResponse,
 ): Promise<boolean> {
   if (typeof id !== "string") return false;
-  const pending = await store.get(pendingKey(session, id));
-  if (!pending) return false;
+  // True where an earlier version wrote it.
+  const pending = await store.get<string | true>(pendingKey(session, id));
+  if (!pending || pending.value !== true && !isOwner(pending.value, principal)) return false;
   const value = error === undefined ? { result: result ?? null } : { error };
   return await store.commit({
     check: [{ key: pending.key, version: pending.version }],

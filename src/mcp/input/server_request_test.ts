@@ -42,10 +42,18 @@ async function sendRequest() {
   const options = { store, wakeups, now: Date.now };
   const cancel = new AbortController();
   const sent = Promise.withResolvers<string>();
-  const result = sendServerRequest(options, session, "roots/list", undefined, sent.resolve, cancel.signal);
+  const result = sendServerRequest(
+    options,
+    session,
+    undefined,
+    "roots/list",
+    undefined,
+    sent.resolve,
+    cancel.signal,
+  );
   const { id } = JSON.parse(await sent.promise);
   const answer = (members: object) =>
-    acceptClientResponse(options, session, { kind: "response", id, ...members } as never);
+    acceptClientResponse(options, session, undefined, { kind: "response", id, ...members } as never);
   return { result, answer, cancel, state, inner, wake: () => wake() };
 }
 

@@ -6,8 +6,10 @@
  * @module
  */
 import { randomId } from "../../crypto/secret.ts";
+import type { Principal } from "../../http/principal.ts";
 import type { Entry, Key, Put, Store } from "../../store/store.ts";
 import { LEASE_GRACE_MS, LEASE_MS, LEASE_RENEWAL_MS, MAX_STORE_OUTAGE_MS } from "../lease.ts";
+import { isOwner, ownerOf } from "./principal_key.ts";
 import { retryWhileUnavailable } from "./retry_while_unavailable.ts";
 import { type Caller, RECORD_BYTES, type StorageAllowance } from "./storage_limits.ts";
 import { ignoreUnavailable, type Wakeups, watchedKey } from "./wakeups.ts";
@@ -45,6 +47,8 @@ export function parseEventId(id: string): { readonly stream: string; readonly se
 /** Held by the writer of a stream. `request` is the JSON text of a request id. */
 interface Lease {
   readonly request: string;
+  /** The caller, where it had a token: the session may be one without. */
+  readonly owner?: string;
   /** Milliseconds since the epoch. */
   readonly until: number;
 }
@@ -112,9 +116,10 @@ export class LogWriter {
 
   #lease(durationMs = LEASE_MS): Put {
     const now = this.#options.now();
+    const owner = ownerOf(this.#caller.principal);
     return {
       key: leaseKey(this.#session, this.stream),
-      value: { request: this.#request, until: now + durationMs },
+      value: { request: this.#request, ...(owner !== "" && { owner }), until: now + durationMs },
       expires: now + this.#options.lifetime,
     };
   }
@@ -164,12 +169,13 @@ export interface ReplayedEvent {
 
 /**
  * The events of a stream after `sequence`, and those to come until it ends or `signal` aborts. `undefined` when no events
- * are left, the session has no such stream, or it has expired. When the writer's lease ends, the last event is the JSON text
+ * are left, the session has no such stream of this caller, or it has expired. When the writer's lease ends, the last event is the JSON text
  * that `lost` returns for the request's id.
  */
 export async function replayStream(
   { store, wakeups, now }: EventLogOptions,
   session: string,
+  principal: Principal | undefined,
   { stream, sequence }: { readonly stream: string; readonly sequence: number },
   signal: AbortSignal,
   lost: (request: string) => string,
@@ -177,7 +183,7 @@ export async function replayStream(
   const prefix = eventKey(session, stream);
   const readLease = () => store.get<Lease>(leaseKey(session, stream));
   const lease = await readLease();
-  if (!lease || await hasEnded()) return undefined;
+  if (!lease || !isOwner(lease.value.owner ?? "", principal) || await hasEnded()) return undefined;
   const { request } = lease.value;
 
   async function hasEnded(): Promise<boolean> {

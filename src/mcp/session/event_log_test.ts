@@ -47,7 +47,14 @@ async function read(
   id: string,
   signal = never,
 ): Promise<AsyncGenerator<ReplayedEvent>> {
-  const events = await replayStream(options, "s", parseEventId(id)!, signal, (request) => `lost ${request}`);
+  const events = await replayStream(
+    options,
+    "s",
+    undefined,
+    parseEventId(id)!,
+    signal,
+    (request) => `lost ${request}`,
+  );
   return events!;
 }
 
@@ -69,8 +76,11 @@ test("events are replayed in order after any event, during and after the stream"
   const expected = [...ids.map((_, i) => `${i + 1} e${i + 1}`), "501 response"];
   assert.equal(await live, expected);
   assert.equal(await all(await read(options, ids[249]!)), expected.slice(250));
-  assert.is(await replayStream(options, "s", parseEventId(last!)!, never, String), undefined);
-  assert.is(await replayStream(options, "another", parseEventId(ids[0]!)!, never, String), undefined);
+  assert.is(await replayStream(options, "s", undefined, parseEventId(last!)!, never, String), undefined);
+  assert.is(
+    await replayStream(options, "another", undefined, parseEventId(ids[0]!)!, never, String),
+    undefined,
+  );
 });
 
 test("events that arrive faster than commits are stored together", async () => {

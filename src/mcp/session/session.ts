@@ -6,7 +6,7 @@
  * @module
  */
 import { decodeBase64url, encodeTextBase64url } from "../../crypto/base64url.ts";
-import { randomId, secretDigest } from "../../crypto/secret.ts";
+import { randomId } from "../../crypto/secret.ts";
 import type { FindSecrets, ServerSecrets } from "../../crypto/server_secrets.ts";
 import { readSignedToken, signToken } from "../../crypto/signed_text.ts";
 import type { Principal } from "../../http/principal.ts";
@@ -14,7 +14,7 @@ import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Telemetry } from "../../http/telemetry.ts";
 import { CACHED, type Check, type Entry, type Key, type Put, type Store } from "../../store/store.ts";
 import type { LogLevel } from "../context.ts";
-import { principalKey } from "./principal_key.ts";
+import { isOwner, ownerOf } from "./principal_key.ts";
 import { decodeCapabilities, encodeCapabilities } from "./session_capabilities.ts";
 import { type Caller, RECORD_BYTES, type StorageAllowance } from "./storage_limits.ts";
 import { watchedKey } from "./wakeups.ts";
@@ -66,10 +66,6 @@ const MIN_CACHED_SESSIONS = 500;
 const MAX_ANONYMOUS_SESSION_MS: number = 24 * 3_600_000;
 
 /** A digest, as clients and proxies can read the id. */
-function ownerOf(principal: Principal | undefined): string {
-  return principal ? secretDigest(principalKey(principal)) : "";
-}
-
 function verify(secrets: ServerSecrets, signed: string): Session | undefined {
   if (signed.length > MAX_SESSION_ID_CHARACTERS) return undefined;
   const text = readSignedToken(secrets, PURPOSE, signed);
@@ -183,7 +179,7 @@ export class Sessions {
 
   async #check(session: Session, principal: Principal | undefined): Promise<Session | undefined> {
     if (session.expires <= this.#options.now()) return undefined;
-    if (session.principal !== "" && session.principal !== ownerOf(principal)) return undefined;
+    if (!isOwner(session.principal, principal)) return undefined;
     return await this.#options.store.get(endedKey(session), CACHED) ? undefined : session;
   }
 

@@ -224,6 +224,55 @@ async function cancelElsewhere(id: string): Promise<void> {
   assert.is(await events.next(), undefined);
 }
 
+test("a cancellation, and the end of the session, reach a call although a read of the store fails", async () => {
+  for (const how of ["notifications/cancelled", "DELETE"]) {
+    const store = memoryStore();
+    const { get } = store;
+    let failures = 0;
+    const began = Promise.withResolvers<void>();
+    const cancelled = Promise.withResolvers<void>();
+    const hangs = tool({
+      name: "hangs",
+      description: "Runs until it is cancelled",
+      async run(_, { signal }) {
+        signal.addEventListener("abort", () => cancelled.resolve());
+        began.resolve();
+        await cancelled.promise;
+        return "";
+      },
+    });
+    const own = await session(newServer({ store, definitions: [hangs] }).server);
+    const running = own.request("tools/call", { name: "hangs" }, 7);
+    await began.promise;
+    await new Promise((resolve) => setTimeout(resolve));
+    store.get = (key, options) => {
+      const isRead = key[1] === "cancel" || key[1] === "stream" || key[0] === "cancel";
+      return isRead && failures++ === 0
+        ? Promise.reject(new StoreUnavailableError("down"))
+        : get.call(store, key, options) as never;
+    };
+    if (how === "DELETE") assert.is((await own.other("DELETE")).status, 204);
+    else await own.send({ jsonrpc: "2.0", method: how, params: { requestId: 7 } });
+    await cancelled.promise;
+    assert.ok(failures > 0, how);
+    await running;
+  }
+});
+
+test("only the caller of a call with a token answers its request, also in a session that began without one", async () => {
+  const { server } = newServer({ definitions: asking });
+  const own = await session(server, { capabilities: { elicitation: {} } });
+  const reader = { authorization: "Bearer reader" };
+  const events = readEvents(await own.fetch(call("ask"), reader));
+  const { id }: Message = await events.message();
+  const answer = { jsonrpc: "2.0", id, result: { action: "accept", content: { name: "Ann" } } };
+  for (const headers of [{}, { authorization: "Bearer writer" }]) {
+    assert.is((await own.send(answer, headers)).status, 400);
+  }
+  assert.is((await own.send(answer, reader)).status, 202);
+  assert.is((await events.message()).result.content[0].text, "Hello, Ann");
+});
+
 const logs = tool({
   name: "logs",
   description: "Logs at three levels",

@@ -168,10 +168,11 @@ export async function resumeStream(
   const release = openStreams.resume(position.stream, caller, session);
   const gone = new AbortController();
   const lost = (request: string): string => writeResponse({ id: JSON.parse(request), error: stoppedError() });
-  const events = await replayStream(log, session.id, position, gone.signal, lost).catch((error) => {
-    release();
-    throw error;
-  });
+  const events = await replayStream(log, session.id, caller.principal, position, gone.signal, lost)
+    .catch((error) => {
+      release();
+      throw error;
+    });
   if (!events) {
     release();
     return respond(204, null);

@@ -117,6 +117,22 @@ test("a client resumes its stream at another instance and gets the rest in order
   assert.is((await other.other("GET", { "last-event-id": id! })).status, 204);
 });
 
+test("the rest of a call with a token is for that caller, also in a session that began without one", async () => {
+  const { open, passed } = gate();
+  const own = await session(instance(memoryStore(), [steps({ passed })]));
+  const reader = { authorization: "Bearer reader" };
+  const events = readEvents(await own.fetch(progress(1, "steps"), reader));
+  const { id } = (await events.next())!;
+  await events.cancel();
+  open();
+  const resume = async (headers: Record<string, string>) =>
+    await own.other("GET", { "last-event-id": id!, ...headers });
+  assert.is((await resume({})).status, 204);
+  assert.is((await resume({ authorization: "Bearer writer" })).status, 204);
+  assert.is((await resume({ authorization: "Bearer revoked" })).status, 401);
+  assert.is((await readEvents(await resume(reader)).all()).length, 5);
+});
+
 test("disconnect() closes the connection with a retry time, and the client resumes the stream", async () => {
   const { open, passed } = gate();
   const leaves = tool({
