@@ -209,6 +209,23 @@ test("a stream is not resumed without an event id, without end, or in 2026-07-28
   assert.is(modern.received.filter(({ method }) => method === "GET").length, 0);
 });
 
+test("a server that is polled with a new id each time is polled until it answers", async () => {
+  const server = interrupted(
+    "retry: 1\nid: e0\ndata:\n\n",
+    (_, resumption) =>
+      resumption < 9
+        ? `id: e${resumption}\ndata:\n\n`
+        : 'id: e9\ndata: {"jsonrpc":"2.0","id":ID,"result":{"content":[]}}\n\n',
+  );
+  const client = connect(server);
+  assert.equal((await client.request("tools/call", call)).content, []);
+  const ids = server.received.flatMap(({ method, headers }) =>
+    method === "GET" ? headers.get("last-event-id") : []
+  );
+  assert.equal(ids, ["e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "e8"]);
+  await client.close();
+});
+
 for (
   const [what, first] of [
     ["503", () => new Response(null, { status: 503, headers: { "retry-after": "0" } })],

@@ -93,9 +93,11 @@ export class HttpStreams {
     const isResumable = request.revision !== undefined && request.revision !== MODERN;
     for (let empty = 0;;) {
       const before = events;
+      const { lastId } = parser;
       const failure = await this.#follow(body, parser, signal, () => found !== undefined);
       if (found) return found;
-      empty = events > before ? 0 : empty + 1;
+      // A server that is polled sends a new id without data.
+      empty = events > before || parser.lastId !== lastId ? 0 : empty + 1;
       if (!isResumable || parser.lastId === undefined || empty >= MAX_EMPTY_RESUMPTIONS) {
         const what = "ended the event stream before the response. Check whether the request took effect";
         throw failure ?? new ConnectionError("closed", this.#sender.name, what);
