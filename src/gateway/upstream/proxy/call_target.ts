@@ -34,7 +34,7 @@ export interface CallTarget {
   enter(caller: CallerContext): ConnectedSession | Promise<ConnectedSession>;
   /** @param error what the call failed with */
   leave(session: ConnectedSession, error?: unknown): void;
-  /** Gives the place of a call to others while its client or user decides. */
+  /** Gives the place of a call to others while its client or user decides, or its task runs. */
   whileWaiting<Result>(wait: () => Promise<Result>): Promise<Result>;
   /** Whether the caller's credentials are there by now. */
   isAuthorized(caller: Principal | undefined, signal: AbortSignal): Promise<boolean>;

@@ -140,8 +140,10 @@ async function callInRounds(
     if (kept?.final) return structuredClone(kept.final);
     if (!kept) throw new UpstreamFailure("has executed the call, but its result was not kept.");
     const ask = (requests: JsonObject): Promise<JsonObject> => askAll(target, requests, used, context);
-    if (kept.task) {
-      return await followTask(session, kept.task, context, relay.exchange, ask);
+    const { task } = kept;
+    if (task) {
+      // A task can run for hours: it takes no place among the calls.
+      return await target.whileWaiting(() => followTask(session, task, context, relay.exchange, ask));
     }
     retry = {
       ...(isObject(kept.inputRequests) && { inputResponses: await ask(kept.inputRequests) }),

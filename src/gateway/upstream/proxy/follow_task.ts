@@ -15,29 +15,36 @@ export interface TaskReference {
   readonly taskId: string;
   readonly ttlMs: number | null;
   readonly pollIntervalMs: number | null;
+  /** How long it is followed: milliseconds since the epoch. */
+  readonly until: number;
 }
 
 const MIN_POLL_INTERVAL_MS = 50;
 const MAX_POLL_INTERVAL_MS = 30_000;
 const DEFAULT_POLL_INTERVAL_MS = 1_000;
 const MAX_TTL_MS = 24 * 3_600_000;
+/** How long a task without `ttlMs` is followed; tasks of the gateway are kept as long. */
+const DEFAULT_TTL_MS = 3_600_000;
 
 /** Reads a `CreateTaskResult`. @throws {UpstreamFailure} */
 export function readTask({ taskId, ttlMs, pollIntervalMs }: JsonObject): TaskReference {
   if (typeof taskId !== "string" || taskId.length > 1000) {
     throw new UpstreamFailure("sent a task without taskId. Report this to its operator.");
   }
+  const ttl = typeof ttlMs === "number" && ttlMs > 0 ? Math.min(Math.ceil(ttlMs), MAX_TTL_MS) : null;
   return {
     taskId,
-    ttlMs: typeof ttlMs === "number" && ttlMs > 0 ? Math.min(Math.ceil(ttlMs), MAX_TTL_MS) : null,
+    ttlMs: ttl,
     pollIntervalMs: typeof pollIntervalMs === "number" ? toInterval(pollIntervalMs) : null,
+    until: Date.now() + (ttl ?? DEFAULT_TTL_MS),
   };
 }
 
 /**
- * Returns the result of the task.
+ * Returns the result of the task. After its time to live, the upstream is asked to cancel it.
  * @param ask answers the requests of the task for input; it may end the run
  * @throws {McpError} the error that the task failed with
+ * @throws {UpstreamFailure} when it does not end in time
  */
 export async function followTask(
   { client }: ConnectedSession,
@@ -46,7 +53,7 @@ export async function followTask(
   exchange: ClientExchange,
   ask: (requests: JsonObject) => Promise<JsonObject>,
 ): Promise<JsonObject> {
-  const { taskId, ttlMs, pollIntervalMs } = task;
+  const { taskId, ttlMs, pollIntervalMs, until } = task;
   await context.startTask({
     ...(ttlMs !== null && { ttl: ttlMs }),
     ...(pollIntervalMs !== null && { pollInterval: pollIntervalMs }),
@@ -95,7 +102,12 @@ export async function followTask(
             await context.progress(0, undefined, state.statusMessage);
           }
       }
-      await pause(toInterval(state.pollIntervalMs ?? pollIntervalMs), signal);
+      const left = until - Date.now();
+      if (left <= 0) {
+        cancel();
+        throw new UpstreamFailure("did not finish its task in time, and was asked to cancel it.");
+      }
+      await pause(Math.min(toInterval(state.pollIntervalMs ?? pollIntervalMs), left), signal);
     }
   } finally {
     signal.removeEventListener("abort", cancel);
