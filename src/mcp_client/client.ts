@@ -75,6 +75,8 @@ export interface ClientExchange {
    * which the client resumes it.
    */
   readonly onPolling?: ((retry: number) => void) | undefined;
+  /** Called when the request has become a task, which is followed until it ends. */
+  readonly onTask?: (() => void) | undefined;
   /** Log messages of this request. Servers of 2026-07-28 send them only with `logLevel`. */
   readonly onLog?: ((level: string, data: unknown, logger: string | undefined) => void) | undefined;
   /** The level to ask a server of 2026-07-28 for. @default "debug" with `onLog` */

@@ -69,6 +69,7 @@ class Client implements McpClient {
     const isModern = connected.info.revision === MODERN;
     const task = isModern || method !== "tools/call" ? undefined : findLegacyTask(first);
     if (!task && (!isModern || resultType === undefined || resultType === "complete")) return first;
+    if (task || resultType === "task") exchange.onTask?.();
     const request: Unfinished = {
       method,
       params,

@@ -11,14 +11,13 @@ import { isObject } from "../../../json_schema/value.ts";
 import type { Json } from "../../../store/store.ts";
 import type { CallContext } from "../../../mcp/context.ts";
 import { MODERN } from "../../../mcp/era.ts";
-import { MISSING_CLIENT_CAPABILITY } from "../../../mcp/error.ts";
 import { Suspension } from "../../../mcp/input/suspension.ts";
-import { type JsonObject, McpError, TASKS_EXTENSION } from "../../../mcp_client/client.ts";
+import { type ClientExchange, type JsonObject, TASKS_EXTENSION } from "../../../mcp_client/client.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { CallTarget, ConnectedSession } from "./call_target.ts";
 import { connectUser, findRequiredUrls, openUrls } from "./connect_user.ts";
 import { canAnswer, createRelay } from "./exchange.ts";
-import { followTask, readTask, type TaskReference } from "./follow_task.ts";
+import { followTask, readTask, requiresTasks, type TaskReference } from "./follow_task.ts";
 import { HeldCall } from "./held_calls.ts";
 import { answerUpstream, relayRequest } from "./relay_input.ts";
 
@@ -61,18 +60,23 @@ async function callOnce(
 ): Promise<JsonObject> {
   const entered = target.enter(context);
   const session = entered instanceof Promise ? await entered : entered;
+  const over = Promise.withResolvers<void>();
+  // A task can run for hours: it takes no place among the calls.
+  const onTask = (): void => void target.whileWaiting(() => over.promise);
   try {
     const isModern = context.revision >= MODERN;
     const result = isModern && session.info.revision >= MODERN && (canAnswer(context) || context.can("tasks"))
-      ? await callInRounds(target, session, method, params, context)
+      ? await callInRounds(target, session, method, params, context, onTask)
       : isModern && session.info.revision < MODERN && canAnswer(context)
-      ? await callHeld(target, session, method, params, context)
-      : await callDirectly(target, session, method, params, context);
+      ? await callHeld(target, session, method, params, context, onTask)
+      : await callDirectly(target, session, method, params, context, onTask);
     target.leave(session);
     return result;
   } catch (error) {
     target.leave(session, error);
     throw error;
+  } finally {
+    over.resolve();
   }
 }
 
@@ -83,22 +87,32 @@ async function callDirectly(
   method: string,
   params: Params,
   context: CallContext,
+  onTask: () => void,
 ): Promise<JsonObject> {
+  let isTask = false;
   const relay = createRelay(() => context, target.timeout, (method, params) => {
     rememberElicitation(session, params, context);
-    return target.whileWaiting(() => answerUpstream(context, target, method, params));
+    const answer = () => answerUpstream(context, target, method, params);
+    return isTask ? answer() : target.whileWaiting(answer);
   });
+  const exchange: ClientExchange = {
+    ...relay.exchange,
+    onTask() {
+      isTask = true;
+      onTask();
+    },
+  };
   try {
-    const result = await session.client.request(method, params, relay.exchange);
+    const result = await session.client.request(method, params, exchange);
     await relay.settled();
     return result;
   } catch (error) {
     // A client of 2026-07-28 can declare the extension. For others the task is followed here.
     if (context.revision >= MODERN || !requiresTasks(error)) throw error;
-    const { capabilities } = relay.exchange;
+    const { capabilities } = exchange;
     const extensions = { ...capabilities?.extensions, [TASKS_EXTENSION]: {} };
     return await session.client.request(method, params, {
-      ...relay.exchange,
+      ...exchange,
       capabilities: { ...capabilities, extensions },
     });
   }
@@ -119,6 +133,7 @@ async function callInRounds(
   method: string,
   params: Params,
   context: CallContext,
+  onTask: () => void,
 ): Promise<JsonObject> {
   const relay = createRelay(() => context, target.timeout, undefined);
   const used = new Map<string, number>();
@@ -142,8 +157,8 @@ async function callInRounds(
     const ask = (requests: JsonObject): Promise<JsonObject> => askAll(target, requests, used, context);
     const { task } = kept;
     if (task) {
-      // A task can run for hours: it takes no place among the calls.
-      return await target.whileWaiting(() => followTask(session, task, context, relay.exchange, ask));
+      onTask();
+      return await followTask(session, task, context, relay.exchange, ask);
     }
     retry = {
       ...(isObject(kept.inputRequests) && { inputResponses: await ask(kept.inputRequests) }),
@@ -199,6 +214,7 @@ async function callHeld(
   method: string,
   params: Params,
   context: CallContext,
+  onTask: () => void,
 ): Promise<JsonObject> {
   const { held } = session;
   let call: HeldCall | undefined;
@@ -209,7 +225,13 @@ async function callHeld(
         rememberElicitation(session, params, context);
         return onServerRequest(method, params, signal);
       }, signal);
-      const result = await session.client.request(method, params, relay.exchange);
+      const result = await session.client.request(method, params, {
+        ...relay.exchange,
+        onTask() {
+          call!.isTask = true;
+          onTask();
+        },
+      });
       await relay.settled();
       return result;
     });
@@ -222,7 +244,10 @@ async function callHeld(
     return call.id;
   });
   if (final) return final;
-  if (typeof begun === "string") call ??= held.take(begun);
+  if (!call && typeof begun === "string") {
+    call = held.take(begun);
+    if (call?.isTask) onTask();
+  }
   if (!call) {
     const ended = begun as Kept | null;
     const kept = ended?.final ? ended : await context.once("upstream:final", () => null) as Kept | null;
@@ -253,16 +278,6 @@ async function callHeld(
   const result = await call.result;
   await context.once("upstream:final", () => toFinal(result));
   return result;
-}
-
-/** Whether the upstream needs the tasks extension to execute the call (2026-07-28, -32021). */
-function requiresTasks(error: unknown): boolean {
-  if (!(error instanceof McpError) || error.code !== MISSING_CLIENT_CAPABILITY || !isObject(error.data)) {
-    return false;
-  }
-  const { requiredCapabilities: required } = error.data;
-  return isObject(required) && isObject(required.extensions) &&
-    Object.hasOwn(required.extensions, TASKS_EXTENSION);
 }
 
 /** How many elicitations at a URL are remembered, so that their completion reaches the client. */

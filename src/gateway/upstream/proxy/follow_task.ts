@@ -6,7 +6,13 @@
  */
 import { isObject } from "../../../json_schema/value.ts";
 import type { CallContext } from "../../../mcp/context.ts";
-import { type ClientExchange, type JsonObject, McpError } from "../../../mcp_client/client.ts";
+import { MISSING_CLIENT_CAPABILITY } from "../../../mcp/error.ts";
+import {
+  type ClientExchange,
+  type JsonObject,
+  McpError,
+  TASKS_EXTENSION,
+} from "../../../mcp_client/client.ts";
 import { UpstreamFailure } from "../failure.ts";
 import type { ConnectedSession } from "./call_target.ts";
 
@@ -38,6 +44,16 @@ export function readTask({ taskId, ttlMs, pollIntervalMs }: JsonObject): TaskRef
     pollIntervalMs: typeof pollIntervalMs === "number" ? toInterval(pollIntervalMs) : null,
     until: Date.now() + (ttl ?? DEFAULT_TTL_MS),
   };
+}
+
+/** Whether the upstream needs the tasks extension to execute the call (2026-07-28, -32021). */
+export function requiresTasks(error: unknown): boolean {
+  if (!(error instanceof McpError) || error.code !== MISSING_CLIENT_CAPABILITY || !isObject(error.data)) {
+    return false;
+  }
+  const { requiredCapabilities: required } = error.data;
+  return isObject(required) && isObject(required.extensions) &&
+    Object.hasOwn(required.extensions, TASKS_EXTENSION);
 }
 
 /**

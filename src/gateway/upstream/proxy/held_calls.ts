@@ -33,6 +33,8 @@ export class HeldCall {
   /** The context of the run that waits now. */
   context: CallContext;
   readonly result: Promise<JsonObject>;
+  /** Whether the upstream has made it a task. */
+  isTask = false;
   readonly #controller = new AbortController();
   #isOver = false;
   #wake: (() => void) | undefined;

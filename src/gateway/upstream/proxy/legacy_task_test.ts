@@ -90,4 +90,23 @@ test("is a task of the gateway for clients with tasks", async () => {
   await upstreams.close();
 });
 
+for (const capabilities of [TASKS, { ...TASKS, elicitation: {} }]) {
+  const what = "elicitation" in capabilities ? "that can be asked for input" : "with tasks";
+  test(`takes no place among the calls of its upstream, for a client ${what}`, async () => {
+    const up = taskServer();
+    const { server, upstreams } = await newGateway({ up }, { options: { maxConcurrent: 1, timeout: 2 } });
+    const params = { name: "up_slow", arguments: {} };
+    for (const calls of [1, 2, 3]) {
+      await modern(server, "tools/call", params, { capabilities });
+      for (let i = 0; up.called.length < calls; i++) {
+        assert.ok(i < 1000, "the call does not reach the upstream");
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }
+    up.finish();
+    while (upstreams.status()[0]!.running !== 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await upstreams.close();
+  });
+}
+
 test.run();
