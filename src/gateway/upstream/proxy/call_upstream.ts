@@ -115,6 +115,9 @@ async function callDirectly(
       ...exchange,
       capabilities: { ...capabilities, extensions },
     });
+  } finally {
+    // It holds all that the client sent, and after the end nothing reaches the client.
+    for (const [id, of] of session.elicitations) if (of === context) session.elicitations.delete(id);
   }
 }
 
@@ -221,10 +224,7 @@ async function callHeld(
   let final: JsonObject | undefined;
   const begun = await context.once("upstream:held", async (): Promise<Json> => {
     call = new HeldCall(context, async (signal, onServerRequest, current) => {
-      const relay = createRelay(current, target.timeout, (method, params, signal) => {
-        rememberElicitation(session, params, context);
-        return onServerRequest(method, params, signal);
-      }, signal);
+      const relay = createRelay(current, target.timeout, onServerRequest, signal);
       const result = await session.client.request(method, params, {
         ...relay.exchange,
         onTask() {

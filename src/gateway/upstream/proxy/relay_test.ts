@@ -1,9 +1,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { RpcError } from "../../../jsonrpc/error.ts";
+import type { CallContext } from "../../../mcp/context.ts";
 import { tool } from "../../../mcp/definition/define.ts";
 import { type Message, modern, readEvents, session } from "../../../mcp/test_exchange.ts";
+import type { McpClient } from "../../../mcp_client/client.ts";
 import { MODERN, newGateway, type TestGateway, upstreamOf } from "../test_gateway.ts";
+import { callContext } from "../test_scripted_client.ts";
+import type { CallTarget } from "./call_target.ts";
+import { callUpstream } from "./call_upstream.ts";
 
 const test = suite("gateway/upstream/proxy/relay");
 
@@ -202,6 +207,30 @@ test("a page that an upstream of 2025-11-25 requires is opened by elicitation, o
   const { request } = await session(server, { revision: LEGACY, capabilities });
   assert.is((await request("tools/call", params)).answer.error.code, -32042);
   await upstreams.close();
+});
+
+test("an elicitation at a URL is kept no longer than its call", async () => {
+  const elicitations = new Map<string, CallContext>();
+  let isKept = false;
+  const request: McpClient["request"] = async (method, params, exchange) => {
+    if (method !== "tools/call") return {};
+    const asked = { mode: "url", message: "Pay", url: "https://pay.example/", elicitationId: "1" };
+    await exchange!.onServerRequest!("elicitation/create", asked, new AbortController().signal);
+    isKept = elicitations.get("1") === context;
+    if (params?.name === "fails") throw new Error("failed");
+    return {};
+  };
+  const target = {
+    enter: () => ({ client: { request }, info: { revision: LEGACY }, elicitations }),
+    leave() {},
+    whileWaiting: (wait: () => Promise<unknown>) => wait(),
+  } as unknown as CallTarget;
+  const elicit = (): Promise<unknown> => Promise.resolve({ action: "accept" });
+  const context = { ...callContext(), elicit } as CallContext;
+  await callUpstream(target, "tools/call", {}, context);
+  assert.equal([isKept, elicitations.size], [true, 0]);
+  await callUpstream(target, "tools/call", { name: "fails" }, context).catch(() => {});
+  assert.is(elicitations.size, 0);
 });
 
 test.run();
