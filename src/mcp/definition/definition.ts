@@ -38,7 +38,10 @@ export interface ToolAnnotations {
 export interface ToolTask extends TaskOptions {
   /** `optional`: a task for clients with the tasks extension. `required`: also refuses 2026-07-28 clients without it. */
   readonly support: "optional" | "required";
-  /** `by_run`: the call becomes a task when `run` calls {@linkcode CallContext.startTask}. @default "at_once" */
+  /**
+   * `by_run`: the call becomes a task when `run` calls {@linkcode CallContext.startTask}. When the task is cancelled while
+   * it waits for input, `run` is called once more, with an aborted signal, to end what it began. @default "at_once"
+   */
   readonly start?: "at_once" | "by_run";
   /** Whether another instance runs the tool again when the first instance stopped. @default false: the task fails */
   readonly restart?: boolean;

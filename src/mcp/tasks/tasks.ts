@@ -102,7 +102,7 @@ export class Tasks {
 
   /** `tasks/get`, `tasks/update`, `tasks/cancel`. */
   methods(): [string, Method<Call>][] {
-    const { store } = this.#options;
+    const { store, findTool } = this.#options;
     return [
       ["tasks/get", async (params, call) => toTask(await this.find(params, call))],
       ["tasks/update", async (params, call) => {
@@ -113,8 +113,15 @@ export class Tasks {
         return {};
       }],
       ["tasks/cancel", async (params, call) => {
-        const record = await this.find(params, call);
-        await store.change(record.id, (now) => isTerminal(now) ? undefined : { ...now, status: "cancelled" });
+        const { id } = await this.find(params, call);
+        let isWaiting = false;
+        const record = await store.change(id, (now) => {
+          isWaiting = now.status === "input_required";
+          return isTerminal(now) ? undefined : { ...now, status: "cancelled" };
+        });
+        const tool = isWaiting && record ? await findTool(record.tool, call) : undefined;
+        // A run that is cancelled from its start, since the tool may have begun what only it can cancel.
+        if (tool?.task?.start === "by_run") await this.#runAgain(record!, tool, call);
         return {};
       }],
     ];
@@ -274,6 +281,7 @@ export class Tasks {
     const request = { ...NO_REQUEST, ...sender, era: MODERN_ERA, capabilities: record.capabilities };
     const call = new Call(this.#options.host, request, NO_CONNECTION);
     call.inputs = new Inputs({ ...record.answers }, { ...record.kept });
+    if (record.status === "cancelled") call.cancel("The task was cancelled");
     const parsed = await tool.input.parse(record.arguments);
     if ("problems" in parsed) {
       // The definition of the tool was replaced since the task was created.

@@ -261,6 +261,36 @@ test("tasks/cancel on another instance stops the tool, and may be repeated", asy
   assert.is((await poll(a, taskId, "cancelled")).status, "cancelled");
 });
 
+test("a tool that began its task runs once more, cancelled, when the task is cancelled while it waits", async () => {
+  const store = memoryStore();
+  const runs: { readonly job: number; readonly isCancelled: boolean }[] = [];
+  const [a, b] = [1, 2].map((job) =>
+    newServer({
+      store,
+      definitions: (["by_run", "at_once"] as const).map((start) =>
+        tool({
+          name: start,
+          description: "Begins a job and asks",
+          task: { support: "optional", start },
+          async run(_, call) {
+            await call.startTask();
+            runs.push({ job: await call.once("job", () => job), isCancelled: call.signal.aborted });
+            return (await call.elicit({ key: "sure", message: "Sure?", schema: NAME })).action;
+          },
+        })
+      ),
+    }).server
+  ) as [ToolServer, ToolServer];
+  for (const name of ["at_once", "by_run"]) {
+    const { taskId } = (await callTool(a, name)).answer.result;
+    await poll(a, taskId, "input_required");
+    for (let i = 0; i < 2; i++) await ask(b, "tasks/cancel", { taskId });
+    await poll(a, taskId, "cancelled");
+  }
+  await until(() => runs.length === 3, "the tool runs once more");
+  assert.equal(runs.map(({ job, isCancelled }) => [job, isCancelled]), [[1, false], [1, false], [1, true]]);
+});
+
 test("an unknown task, another caller's task and an expired task are refused with -32602", async () => {
   let now = Date.now();
   const store = memoryStore({ now: () => now });
