@@ -22,6 +22,9 @@ export class UpstreamFailure extends Error {
   override readonly name = "UpstreamFailure";
 }
 
+/** The upstream failed too often, and is not called for some time. */
+export class UpstreamPaused extends UpstreamFailure {}
+
 /** Errors that only the gateway's own messages can cause. */
 const GATEWAY_FAULTS: readonly number[] = [
   PARSE_ERROR,

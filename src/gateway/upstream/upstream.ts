@@ -13,7 +13,7 @@ import { CallLimiter } from "../call_limiter.ts";
 import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
 import type { UpstreamConfiguration } from "./configuration/configuration.ts";
 import { createDefinitions, type TakenNames } from "./definitions.ts";
-import { isOutageOfCall, UpstreamFailure } from "./failure.ts";
+import { isOutageOfCall, UpstreamFailure, UpstreamPaused } from "./failure.ts";
 import { toPrefix } from "./names.ts";
 import type { CallerContext, CallTarget, ConnectedSession } from "./proxy/call_target.ts";
 import { connectTool } from "./proxy/connect_tool.ts";
@@ -116,7 +116,7 @@ export class Upstream implements CallTarget {
     session.lastUse = this.#host.now();
     if (!session.breaker.tryEnter()) {
       const seconds = Math.max(1, Math.ceil(session.breaker.pause / 1000));
-      throw new UpstreamFailure(
+      throw new UpstreamPaused(
         `failed ${session.breaker.failures} times in a row and is paused. Try again in ${seconds} s.`,
       );
     }

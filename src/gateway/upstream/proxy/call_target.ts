@@ -42,3 +42,8 @@ export interface CallTarget {
 
 /** The part of a context that a session is chosen by. */
 export type CallerContext = Pick<CallContext, "principal" | "signal">;
+
+/** The caller, for a request that the cancellation of its call does not end. */
+export function uncancelled({ principal }: CallerContext): CallerContext {
+  return { principal, signal: new AbortController().signal };
+}

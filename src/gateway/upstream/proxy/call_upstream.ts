@@ -14,7 +14,7 @@ import { MODERN } from "../../../mcp/era.ts";
 import { Suspension } from "../../../mcp/input/suspension.ts";
 import { type ClientExchange, type JsonObject, TASKS_EXTENSION } from "../../../mcp_client/client.ts";
 import { UpstreamFailure } from "../failure.ts";
-import type { CallTarget, ConnectedSession } from "./call_target.ts";
+import { type CallTarget, type ConnectedSession, uncancelled } from "./call_target.ts";
 import { connectUser, findRequiredUrls, openUrls } from "./connect_user.ts";
 import { canAnswer, createRelay } from "./exchange.ts";
 import { followTask, readTask, requiresTasks, type TaskReference } from "./follow_task.ts";
@@ -58,7 +58,8 @@ async function callOnce(
   params: Params,
   context: CallContext,
 ): Promise<JsonObject> {
-  const entered = target.enter(context);
+  // A call that is cancelled from its start still cancels its task.
+  const entered = target.enter(context.signal.aborted ? uncancelled(context) : context);
   const session = entered instanceof Promise ? await entered : entered;
   const over = Promise.withResolvers<void>();
   // A task can run for hours: it takes no place among the calls.
@@ -161,7 +162,7 @@ async function callInRounds(
     const { task } = kept;
     if (task) {
       onTask();
-      return await followTask(session, task, context, relay.exchange, ask);
+      return await followTask(target, task, context, relay.exchange, ask);
     }
     retry = {
       ...(isObject(kept.inputRequests) && { inputResponses: await ask(kept.inputRequests) }),

@@ -8,9 +8,9 @@ import { isObject } from "../../../json_schema/value.ts";
 import type { CallContext } from "../../../mcp/context.ts";
 import { ToolError } from "../../../mcp/definition/definition.ts";
 import { McpError } from "../../../mcp_client/client.ts";
+import { wait } from "../../../mcp_client/wait.ts";
 import { ConnectionRequired } from "../../credentials/access.ts";
 import type { CallTarget } from "./call_target.ts";
-import { pause } from "./follow_task.ts";
 
 /** 2025-11-25, elicitation, URL elicitation required error. */
 const URL_REQUIRED = -32042;
@@ -48,11 +48,11 @@ export async function connectUser(error: unknown, target: CallTarget, context: C
   if (action !== "accept") throw new ToolError(`"${name}" is not connected: the user did not agree.`);
   const { signal } = context;
   const isConnected = await target.whileWaiting(async () => {
-    let wait = FIRST_PAUSE_MS;
-    for (let waited = 0; waited < MAX_WAIT_MS; waited += wait) {
+    let pause = FIRST_PAUSE_MS;
+    for (let waited = 0; waited < MAX_WAIT_MS; waited += pause) {
       if (await target.isAuthorized(context.principal, signal)) return true;
-      await pause(wait, signal);
-      wait = Math.min(MAX_PAUSE_MS, wait * 1.5);
+      await wait(pause, signal);
+      pause = Math.min(MAX_PAUSE_MS, pause * 1.5);
     }
     return false;
   });

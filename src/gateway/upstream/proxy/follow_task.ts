@@ -7,14 +7,19 @@
 import { isObject } from "../../../json_schema/value.ts";
 import type { CallContext } from "../../../mcp/context.ts";
 import { MISSING_CLIENT_CAPABILITY } from "../../../mcp/error.ts";
+import { Suspension } from "../../../mcp/input/suspension.ts";
 import {
   type ClientExchange,
   type JsonObject,
   McpError,
   TASKS_EXTENSION,
 } from "../../../mcp_client/client.ts";
-import { UpstreamFailure } from "../failure.ts";
-import type { ConnectedSession } from "./call_target.ts";
+import { wait } from "../../../mcp_client/wait.ts";
+import { BusyError } from "../../call_limiter.ts";
+import { AccessUnavailable } from "../../credentials/access.ts";
+import { isOutage, UpstreamFailure, UpstreamPaused } from "../failure.ts";
+import { type CallerContext, type CallTarget, uncancelled } from "./call_target.ts";
+import { findConnectionRequired } from "./connect_user.ts";
 
 /** What is kept of a task between the runs of a call. */
 export interface TaskReference {
@@ -31,6 +36,8 @@ const DEFAULT_POLL_INTERVAL_MS = 1_000;
 const MAX_TTL_MS = 24 * 3_600_000;
 /** How long a task without `ttlMs` is followed; tasks of the gateway are kept as long. */
 const DEFAULT_TTL_MS = 3_600_000;
+/** How long an upstream may be unable to answer. */
+const MAX_OUTAGE_MS = 300_000;
 
 /** Reads a `CreateTaskResult`. @throws {UpstreamFailure} */
 export function readTask({ taskId, ttlMs, pollIntervalMs }: JsonObject): TaskReference {
@@ -57,35 +64,47 @@ export function requiresTasks(error: unknown): boolean {
 }
 
 /**
- * Returns the result of the task. After its time to live, the upstream is asked to cancel it.
+ * Returns the result of the task. While the upstream cannot answer, it is asked again. A task that is not followed to its
+ * end is cancelled at the upstream.
  * @param ask answers the requests of the task for input; it may end the run
  * @throws {McpError} the error that the task failed with
  * @throws {UpstreamFailure} when it does not end in time
  */
 export async function followTask(
-  { client }: ConnectedSession,
+  target: CallTarget,
   task: TaskReference,
   context: CallContext,
   exchange: ClientExchange,
   ask: (requests: JsonObject) => Promise<JsonObject>,
 ): Promise<JsonObject> {
   const { taskId, ttlMs, pollIntervalMs, until } = task;
-  await context.startTask({
-    ...(ttlMs !== null && { ttl: ttlMs }),
-    ...(pollIntervalMs !== null && { pollInterval: pollIntervalMs }),
-  });
   const { signal } = context;
-  const cancel = (): void => {
-    const { signal: _, ...rest } = exchange;
-    client.requestOnce("tasks/cancel", { taskId }, rest).catch(() => {});
+  let interval = toInterval(pollIntervalMs);
+  const send = async (method: string, more: JsonObject = {}): Promise<JsonObject> => {
+    const end = Math.min(Date.now() + MAX_OUTAGE_MS, until);
+    for (;;) {
+      try {
+        return await sendOnce(target, method, { taskId, ...more }, context, exchange);
+      } catch (error) {
+        if (!isTemporary(error)) throw error;
+        if (Date.now() >= end) {
+          const message = "does not answer. Its task may still run: check before you call the tool again.";
+          throw new UpstreamFailure(message, { cause: error });
+        }
+      }
+      await wait(interval, signal);
+    }
   };
-  if (signal.aborted) cancel();
-  else signal.addEventListener("abort", cancel, { once: true });
+  let state: JsonObject = {};
   try {
+    await context.startTask({
+      ...(ttlMs !== null && { ttl: ttlMs }),
+      ...(pollIntervalMs !== null && { pollInterval: pollIntervalMs }),
+    });
     let message: unknown;
     let answered: JsonObject = {};
     for (;;) {
-      const state = await client.requestOnce("tasks/get", { taskId }, exchange);
+      state = await send("tasks/get");
       switch (state.status) {
         case "completed":
           if (isObject(state.result)) return state.result;
@@ -107,7 +126,7 @@ export async function followTask(
           );
           if (Object.keys(open).length > 0) {
             const inputResponses = await ask(open);
-            await client.requestOnce("tasks/update", { taskId, inputResponses }, exchange);
+            await send("tasks/update", { inputResponses });
             answered = { ...answered, ...inputResponses };
           }
           break;
@@ -120,35 +139,49 @@ export async function followTask(
       }
       const left = until - Date.now();
       if (left <= 0) {
-        cancel();
         throw new UpstreamFailure("did not finish its task in time, and was asked to cancel it.");
       }
-      await pause(Math.min(toInterval(state.pollIntervalMs ?? pollIntervalMs), left), signal);
+      interval = toInterval(state.pollIntervalMs ?? pollIntervalMs);
+      await wait(Math.min(interval, left), signal);
     }
-  } finally {
-    signal.removeEventListener("abort", cancel);
+  } catch (error) {
+    const isOver = state.status === "completed" || state.status === "failed" || state.status === "cancelled";
+    // The next run follows it when the user has answered or connected.
+    if (!isOver && !(error instanceof Suspension) && !findConnectionRequired(error)) {
+      const { signal: _, ...rest } = exchange;
+      sendOnce(target, "tasks/cancel", { taskId }, uncancelled(context), rest).catch(() => {});
+    }
+    throw error;
   }
+}
+
+/** Sends a request as a call of its own, since the connection may be another by now. */
+async function sendOnce(
+  target: CallTarget,
+  method: string,
+  params: JsonObject,
+  caller: CallerContext,
+  exchange: ClientExchange,
+): Promise<JsonObject> {
+  const session = await target.enter(caller);
+  try {
+    const result = await session.client.requestOnce(method, params, exchange);
+    target.leave(session);
+    return result;
+  } catch (error) {
+    target.leave(session, error);
+    throw error;
+  }
+}
+
+/** Whether the upstream may answer later. */
+function isTemporary(error: unknown): boolean {
+  return isOutage(error) || error instanceof UpstreamPaused || error instanceof BusyError ||
+    error instanceof AccessUnavailable;
 }
 
 function toInterval(value: unknown): number {
   return typeof value === "number" && value >= 0
     ? Math.min(Math.max(Math.ceil(value), MIN_POLL_INTERVAL_MS), MAX_POLL_INTERVAL_MS)
     : DEFAULT_POLL_INTERVAL_MS;
-}
-
-/** Waits. @throws the reason of the signal when it aborts */
-export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let onAbort = (): void => {};
-  try {
-    await new Promise<void>((resolve, reject) => {
-      timer = setTimeout(resolve, milliseconds);
-      onAbort = () => reject(signal.reason);
-      signal.addEventListener("abort", onAbort);
-    });
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", onAbort);
-  }
 }

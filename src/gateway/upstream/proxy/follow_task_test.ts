@@ -5,12 +5,13 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { until } from "../../../test_until.ts";
 import { type Message, modern } from "../../../mcp/test_exchange.ts";
 import { MODERN, newGateway, type TestGateway, type UpstreamServer } from "../test_gateway.ts";
 
 const test = suite("gateway/upstream/proxy/follow task");
 const TASKS = { extensions: { "io.modelcontextprotocol/tasks": {} }, elicitation: {} };
-const TOOLS = ["job", "quick"].map((name) => ({ name, inputSchema: { type: "object" } }));
+const TOOLS = ["job", "quick", "slow"].map((name) => ({ name, inputSchema: { type: "object" } }));
 
 interface TaskServer extends UpstreamServer {
   /** The requests about tasks, in their order. */
@@ -20,11 +21,15 @@ interface TaskServer extends UpstreamServer {
 /** A server whose tool `job` becomes a task. `get` answers the polls, numbered from 1. */
 function taskServer(
   get: (poll: number) => Message | Response,
-  { ttlMs = 60_000 }: { readonly ttlMs?: number } = {},
+  { ttlMs = 60_000, update = () => ({}), slow }: {
+    readonly slow?: Promise<void>;
+    readonly ttlMs?: number;
+    readonly update?: () => Message | Response;
+  } = {},
 ): TaskServer {
   const asked: { method: string; params: Message }[] = [];
   let polls = 0;
-  const respond = (method: string, params: Message): Message | Response => {
+  const respond = async (method: string, params: Message): Promise<Message | Response> => {
     switch (method) {
       case "server/discover":
         return {
@@ -35,19 +40,20 @@ function taskServer(
       case "tools/list":
         return { tools: TOOLS };
       case "tools/call":
-        return params.name === "quick"
-          ? { content: [{ type: "text", text: "quick" }] }
+        if (params.name === "slow") await slow;
+        return params.name !== "job"
+          ? { content: [{ type: "text", text: params.name }] }
           : { resultType: "task", taskId: "1", status: "working", ttlMs, pollIntervalMs: 50 };
       default:
         asked.push({ method, params });
-        return method === "tasks/get" ? get(++polls) : {};
+        return method === "tasks/get" ? get(++polls) : method === "tasks/update" ? update() : {};
     }
   };
   const server = {
     async fetch(request: Request): Promise<Response> {
       if (request.method !== "POST") return new Response(null, { status: 405 });
       const { id, method, params } = await request.json();
-      const result = respond(method, params);
+      const result = await respond(method, params);
       return result instanceof Response
         ? result
         : Response.json({ jsonrpc: "2.0", id, result: { resultType: "complete", ...result } });
@@ -67,13 +73,12 @@ async function ask(
 const start = async (gateway: TestGateway): Promise<string> =>
   (await ask(gateway, "tools/call", { name: "up_job", arguments: {} })).taskId;
 
-/** Waits until it holds. */
-async function holds(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; !await condition(); i++) {
-    assert.ok(i < 1000, "it does not come to hold");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
+/** The task, once it has this status. */
+const hasStatus = (gateway: TestGateway, taskId: string, status: string): Promise<Message> =>
+  until(async () => {
+    const task = await ask(gateway, "tasks/get", { taskId });
+    return task.status === status && task;
+  }, `the task is ${status}`);
 
 const counts = ({ asked }: TaskServer, name: string): number =>
   asked.filter(({ method }) => method === name).length;
@@ -84,7 +89,7 @@ test("a task takes no place among the calls of its upstream", async () => {
   await start(gateway);
   const { content } = await ask(gateway, "tools/call", { name: "up_quick", arguments: {} });
   assert.is(content[0].text, "quick");
-  await holds(() => counts(up, "tasks/get") > 0);
+  await until(() => counts(up, "tasks/get") > 0, "the task is polled");
   assert.is(gateway.upstreams.status()[0]!.running, 0);
   await gateway.upstreams.close();
 });
@@ -93,10 +98,83 @@ test("a task that does not end within its ttl is cancelled at its upstream, and 
   const up = taskServer(() => ({ status: "unknown" }), { ttlMs: 200 });
   const gateway = await newGateway({ up });
   await start(gateway);
-  await holds(() => counts(up, "tasks/cancel") > 0);
+  await until(() => counts(up, "tasks/cancel") > 0, "the upstream is asked to cancel the task");
   const polls = counts(up, "tasks/get");
   await new Promise((resolve) => setTimeout(resolve, 150));
   assert.equal([counts(up, "tasks/get"), counts(up, "tasks/cancel")], [polls, 1]);
+  await gateway.upstreams.close();
+});
+
+const completed = { status: "completed", result: { content: [{ type: "text", text: "done" }] } };
+const inputRequests = {
+  name: { method: "elicitation/create", params: { message: "Name?", requestedSchema: { type: "object" } } },
+};
+const unavailable = (): Response => new Response("deploying", { status: 503 });
+
+test("a task is followed on when its upstream cannot answer for some time", async () => {
+  const up = taskServer((poll) => poll === 1 ? { status: "working" } : poll < 4 ? unavailable() : completed);
+  const gateway = await newGateway({ up });
+  const taskId = await start(gateway);
+  const ended = await hasStatus(gateway, taskId, "completed");
+  assert.is(ended.result.content[0].text, "done");
+  assert.is(counts(up, "tasks/cancel"), 0);
+  await gateway.upstreams.close();
+});
+
+test("an answer of the user is sent again, and asked for once, when the upstream could not take it", async () => {
+  let updates = 0;
+  const up = taskServer(
+    () => updates < 2 ? { status: "input_required", inputRequests } : completed,
+    { update: () => ++updates === 1 ? unavailable() : {} },
+  );
+  const gateway = await newGateway({ up });
+  const taskId = await start(gateway);
+  await hasStatus(gateway, taskId, "input_required");
+  const inputResponses = { name: { action: "accept", content: {} } };
+  await ask(gateway, "tasks/update", { taskId, inputResponses });
+  await hasStatus(gateway, taskId, "completed");
+  const sent = up.asked.filter(({ method }) => method === "tasks/update");
+  assert.equal(sent.map(({ params }) => params.inputResponses), [inputResponses, inputResponses]);
+  await gateway.upstreams.close();
+});
+
+test("a task whose upstream does not answer any more is cancelled there when the gateway gives up", async () => {
+  const up = taskServer(unavailable, { ttlMs: 200 });
+  const gateway = await newGateway({ up });
+  const { content } = (await modern(gateway.server, "tools/call", { name: "up_job", arguments: {} }, {
+    capabilities: { elicitation: {} },
+  })).answer.result;
+  assert.match(content[0].text, "check before you call the tool again");
+  await until(() => counts(up, "tasks/cancel") === 1, "the upstream is asked to cancel the task");
+  await gateway.upstreams.close();
+});
+
+test("a task that is cancelled while it waits for input is cancelled at its upstream, also when it is busy", async () => {
+  const slow = Promise.withResolvers<void>();
+  const up = taskServer(() => ({ status: "input_required", inputRequests }), { slow: slow.promise });
+  const gateway = await newGateway({ up }, { options: { maxConcurrent: 1 } });
+  const running = (): number => gateway.upstreams.status()[0]!.running;
+  const taskId = await start(gateway);
+  await hasStatus(gateway, taskId, "input_required");
+  await until(() => running() === 0, "the run of the task has ended");
+  const call = ask(gateway, "tools/call", { name: "up_slow", arguments: {} });
+  await until(() => running() === 1, "another call runs");
+  await ask(gateway, "tasks/cancel", { taskId });
+  assert.is(counts(up, "tasks/cancel"), 0);
+  slow.resolve();
+  await until(() => counts(up, "tasks/cancel") === 1, "the upstream is asked to cancel the task");
+  assert.is((await ask(gateway, "tasks/get", { taskId })).status, "cancelled");
+  await call;
+  await gateway.upstreams.close();
+});
+
+test("a task that is cancelled while it runs is cancelled at its upstream", async () => {
+  const up = taskServer(() => ({ status: "working" }));
+  const gateway = await newGateway({ up });
+  const taskId = await start(gateway);
+  await until(() => counts(up, "tasks/get") > 0, "the task is polled");
+  await ask(gateway, "tasks/cancel", { taskId });
+  await until(() => counts(up, "tasks/cancel") === 1, "the upstream is asked to cancel the task");
   await gateway.upstreams.close();
 });
 

@@ -6,6 +6,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { json, legacyServer, type Loose, result } from "../../../mcp_client/test_servers.ts";
+import { until } from "../../../test_until.ts";
 import { type Message, modern, session } from "../../../mcp/test_exchange.ts";
 import { newGateway, type UpstreamServer } from "../test_gateway.ts";
 
@@ -98,13 +99,10 @@ for (const capabilities of [TASKS, { ...TASKS, elicitation: {} }]) {
     const params = { name: "up_slow", arguments: {} };
     for (const calls of [1, 2, 3]) {
       await modern(server, "tools/call", params, { capabilities });
-      for (let i = 0; up.called.length < calls; i++) {
-        assert.ok(i < 1000, "the call does not reach the upstream");
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
+      await until(() => up.called.length === calls, "the call reaches the upstream");
     }
     up.finish();
-    while (upstreams.status()[0]!.running !== 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => upstreams.status()[0]!.running === 0, "no call runs");
     await upstreams.close();
   });
 }
