@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { ToolDefinition } from "../../mcp/definition/definition.ts";
 import { callContext, type Script, scripted } from "./test_scripted_client.ts";
+import { until } from "../../test_until.ts";
 import { createUpstreams } from "./upstreams.ts";
 
 const test = suite("gateway/upstream/crashes");
@@ -60,6 +61,29 @@ test("thousands of crashes leave no connection, no call and no place of one", as
   for (const { running, waiting } of upstreams.status()) assert.equal([running, waiting], [0, 0]);
   await upstreams.close();
   assert.is(clients.filter(({ isClosed }) => !isClosed).length, 0);
+});
+
+test("a subscription that an upstream refuses after a crash is made again when it is renewed", async () => {
+  let requests = 0;
+  const script: Script = {
+    capabilities: { resources: { subscribe: true } },
+    subscribe: () =>
+      ++requests === 2 || requests === 3 ? Promise.reject(new Error("still loading")) : Promise.resolve(),
+  };
+  const { clients, upstreams: options } = scripted({ one: script });
+  const upstreams = createUpstreams({ ...options, startTimeout: 30_000 });
+  await upstreams.ready();
+  const renew = () => upstreams.subscribe("upstream://one/test://a", undefined);
+  await renew();
+  clients.at(-1)!.crash();
+  await until(() => requests === 2, "the subscription is resumed");
+  await renew().catch(() => {});
+  assert.is(requests, 3);
+  for (let i = 0; i < 2; i++) await renew();
+  assert.is(requests, 4);
+  clients.at(-1)!.crash();
+  await until(() => requests === 5, "the subscription is resumed after another crash");
+  await upstreams.close();
 });
 
 test.run();

@@ -17,6 +17,8 @@ interface Subscription {
   readonly renewed: number;
   /** Who subscribed; of several users two are kept. */
   readonly users: Set<string>;
+  /** Whether the upstream did not accept it again, over a new connection. */
+  isLost: boolean;
 }
 
 export class ResourceUpdates {
@@ -42,12 +44,15 @@ export class ResourceUpdates {
     const users = known?.users ?? new Set();
     if (users.size < 2) users.add(user);
     this.#subscribed.delete(uri);
-    this.#subscribed.set(uri, { renewed: this.#now(), users });
-    if (known) return;
+    const subscription: Subscription = { renewed: this.#now(), users, isLost: false };
+    this.#subscribed.set(uri, subscription);
+    if (known && !known.isLost) return;
     try {
       await client.subscribe(uri, exchange);
     } catch (error) {
-      this.#subscribed.delete(uri);
+      // One that was accepted before is tried again with the next connection or renewal.
+      if (known) subscription.isLost = true;
+      else this.#subscribed.delete(uri);
       throw error;
     }
     if (this.#subscribed.size <= MAX_SUBSCRIPTIONS) return;
@@ -72,7 +77,12 @@ export class ResourceUpdates {
 
   /** Subscribes again, over a new connection. */
   resume(client: McpClient, exchange: ClientExchange): void {
-    for (const uri of this.#subscribed.keys()) client.subscribe(uri, exchange).catch(() => {});
+    for (const uri of this.#subscribed.keys()) {
+      client.subscribe(uri, exchange).catch(() => {
+        const subscription = this.#subscribed.get(uri);
+        if (subscription) subscription.isLost = true;
+      });
+    }
   }
 
   /** An update that the upstream sent; ignored unless someone subscribed to it. */

@@ -25,6 +25,8 @@ export interface Script {
     params: Readonly<JsonObject>,
     exchange: { readonly signal?: AbortSignal | undefined },
   ) => Promise<JsonObject>;
+  /** @default accepts */
+  subscribe?: (uri: string) => Promise<void>;
   capabilities?: JsonObject;
   revision?: string;
 }
@@ -130,7 +132,7 @@ function newClient(
       listAll: async (list) =>
         await script.list?.(list) ??
           (list === "tools" ? [{ name: "echo", inputSchema: INPUT }] : []),
-      subscribe: () => Promise.resolve(),
+      subscribe: async (uri) => await script.subscribe?.(uri),
       unsubscribe: () => Promise.resolve(),
       close: () => {
         end();
