@@ -27,7 +27,7 @@ export interface RequiredUrl {
 }
 
 /**
- * Sends the user to the page where the upstream is connected, and waits until it is.
+ * Sends the user to the page where the upstream is connected, and waits until it is. The failed call has left its place.
  * @throws the error unless it is a {@linkcode ConnectionRequired}
  * @throws {ToolError} naming the page, when the client cannot open it or the user does not connect
  */
@@ -47,18 +47,13 @@ export async function connectUser(error: unknown, target: CallTarget, context: C
   });
   if (action !== "accept") throw new ToolError(`"${name}" is not connected: the user did not agree.`);
   const { signal } = context;
-  const isConnected = await target.whileWaiting(async () => {
-    let pause = FIRST_PAUSE_MS;
-    for (let waited = 0; waited < MAX_WAIT_MS; waited += pause) {
-      if (await target.isAuthorized(context.principal, signal)) return true;
-      await wait(pause, signal);
-      pause = Math.min(MAX_PAUSE_MS, pause * 1.5);
-    }
-    return false;
-  });
-  if (!isConnected) {
-    throw new ToolError(`"${name}" is not connected yet: open ${url}, and then try again.`);
+  let pause = FIRST_PAUSE_MS;
+  for (let waited = 0; waited < MAX_WAIT_MS; waited += pause) {
+    if (await target.isAuthorized(context.principal, signal)) return;
+    await wait(pause, signal);
+    pause = Math.min(MAX_PAUSE_MS, pause * 1.5);
   }
+  throw new ToolError(`"${name}" is not connected yet: open ${url}, and then try again.`);
 }
 
 /** The error or its cause, when the user must connect the upstream. */

@@ -1,9 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { tool } from "../../../mcp/definition/define.ts";
+import { until } from "../../../test_until.ts";
 import { type Message, modern } from "../../../mcp/test_exchange.ts";
 import { ConnectionRequired } from "../../credentials/access.ts";
-import { newGateway, upstreamOf } from "../test_gateway.ts";
+import { newGateway, type TestGateway, upstreamOf } from "../test_gateway.ts";
 
 const test = suite("gateway/upstream/proxy/connect_user");
 const PAGE = "https://gateway.example/connect";
@@ -13,17 +14,23 @@ const capabilities = { elicitation: { url: {} } };
 async function newUnconnected(isConnected: { value: boolean }) {
   let runs = 0;
   const work = tool({ name: "work", description: "Works", run: () => `run ${++runs}` });
-  const gateway = await newGateway({ up: upstreamOf([work]) }, {
+  /** How many calls held a place whenever the credentials were missing. */
+  const running: number[] = [];
+  let gateway: TestGateway | undefined = undefined;
+  gateway = await newGateway({ up: upstreamOf([work]) }, {
     upstreams: {
       access: ({ name }) => ({
         partition: () => "user",
-        headers: () =>
-          isConnected.value ? Promise.resolve({}) : Promise.reject(new ConnectionRequired(name, PAGE)),
+        headers() {
+          if (isConnected.value) return Promise.resolve({});
+          if (gateway) running.push(gateway.upstreams.status()[0]!.running);
+          return Promise.reject(new ConnectionRequired(name, PAGE));
+        },
         refused: () => Promise.resolve(false),
       }),
     },
   });
-  return gateway;
+  return { ...gateway, running };
 }
 
 const call = async (server: Parameters<typeof modern>[0], name: string, more = {}): Promise<Message> =>
@@ -31,7 +38,7 @@ const call = async (server: Parameters<typeof modern>[0], name: string, more = {
 
 test("a user is sent to the page, and the call continues once the upstream is connected", async () => {
   const isConnected = { value: true };
-  const { server, upstreams } = await newUnconnected(isConnected);
+  const { server, upstreams, running } = await newUnconnected(isConnected);
   assert.is((await call(server, "up_work")).content[0].text, "run 1");
   // The session was lost, and the credentials with it.
   isConnected.value = false;
@@ -46,7 +53,11 @@ test("a user is sent to the page, and the call continues once the upstream is co
   const retry = (action: string) =>
     call(server, "up_work", { requestState: asking.requestState, inputResponses: { [key]: { action } } });
   assert.is((await retry("decline")).isError, true);
+  running.length = 0;
   const continued = retry("accept");
+  await until(() => running.length === 2, "the call waits for the user");
+  // It takes no place meanwhile, nor gives up one that it does not have.
+  assert.equal(running, [1, 0]);
   isConnected.value = true;
   assert.is((await continued).content[0].text, "run 2");
   await upstreams.close();
