@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import type { Principal } from "../../http/principal.ts";
 import type { CallContext } from "../../mcp/context.ts";
 import type { ToolDefinition } from "../../mcp/definition/definition.ts";
+import type { JsonObject } from "../../mcp_client/client.ts";
 import { ConnectionRequired, type UpstreamAccess } from "../credentials/access.ts";
 import { until } from "../../test_until.ts";
 import type { Script } from "./test_scripted_client.ts";
@@ -250,6 +251,50 @@ test("attack: a user who subscribes to more resources than a shared session may 
     "test://ada",
   ]);
   await upstreams.close();
+});
+
+test("the session of a user is closed when it is not used, but not while a task of it runs", async () => {
+  const result = Promise.withResolvers<JsonObject>();
+  let isTask = false;
+  const script: Script = {
+    call(_, { onTask }) {
+      onTask!();
+      isTask = true;
+      return result.promise;
+    },
+  };
+  const { setTimeout } = globalThis;
+  let sweep = (): void => {};
+  globalThis.setTimeout = ((run: () => void, delay: number) => {
+    if (delay === 60_000) sweep = run;
+    return setTimeout(run, delay);
+  }) as never;
+  try {
+    const { clients, upstreams } = start({ mail: script }, {
+      access: () => ({
+        partition: (caller) => caller?.subject ?? "",
+        headers: () => Promise.resolve({}),
+        refused: () => Promise.resolve(false),
+      }),
+      idleTimeout: -1,
+    });
+    const ada = userOf("ada");
+    await upstreams.prepare(ada);
+    const [tool] = upstreams.list(ada) as readonly ToolDefinition[];
+    const isClosed = (): boolean => clients.at(-1)!.isClosed;
+    const call = tool!.run({}, contextOf(ada));
+    await until(() => isTask);
+    assert.is(upstreams.status()[0]!.running, 0);
+    sweep();
+    assert.is(isClosed(), false);
+    result.resolve({ content: [] });
+    await call;
+    sweep();
+    assert.is(isClosed(), true);
+    await upstreams.close();
+  } finally {
+    globalThis.setTimeout = setTimeout;
+  }
 });
 
 test.run();

@@ -63,6 +63,7 @@ export class UpstreamSession implements ConnectedSession {
   readonly breaker: CircuitBreaker;
   readonly held: HeldCalls;
   readonly elicitations: Map<string, CallContext> = new Map();
+  calls = 0;
   readonly updates: ResourceUpdates;
   state: UpstreamState = "idle";
   lastError: { readonly message: string; readonly at: number } | undefined;
@@ -158,7 +159,6 @@ export class UpstreamSession implements ConnectedSession {
   async #disconnect(state: UpstreamState): Promise<void> {
     const client = this.connected ?? this.#opening;
     this.connected = undefined;
-    this.elicitations.clear();
     this.#setState(state);
     await client?.close();
   }
@@ -223,7 +223,6 @@ export class UpstreamSession implements ConnectedSession {
     client.close().catch(() => {});
     this.breaker.fail(this.#host.now() - this.#connectedAt);
     this.held.close();
-    this.elicitations.clear();
     this.#setFailed(reason ?? new Error("The connection was closed"));
     this.#reconnectLater();
   }

@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  type ClientExchange,
   ConnectionError,
   type ConnectionInfo,
   type JsonObject,
@@ -23,7 +24,7 @@ export interface Script {
   /** @default returns the arguments as text */
   call?: (
     params: Readonly<JsonObject>,
-    exchange: { readonly signal?: AbortSignal | undefined },
+    exchange: Pick<ClientExchange, "signal" | "onTask">,
   ) => Promise<JsonObject>;
   /** @default accepts */
   subscribe?: (uri: string) => Promise<void>;

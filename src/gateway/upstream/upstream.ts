@@ -204,7 +204,7 @@ export class Upstream implements CallTarget {
     const unused = this.#host.now() - this.#host.idleTimeout;
     for (const session of this.#sessions.values()) {
       session.endSubscriptions();
-      const isBusy = session.held.size > 0 || session.updates.size > 0 || this.#limiter.running > 0;
+      const isBusy = session.held.size > 0 || session.updates.size > 0 || session.calls > 0;
       if (session.partition !== "" && session.connected && session.lastUse < unused && !isBusy) {
         session.rest();
       }
