@@ -14,7 +14,13 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type TestEntry, zip } from "../../skills/test_service.ts";
 import { writeFolder } from "../../runtime/cli/atomic_write.ts";
-import { type Answering, apiSkill, startApi, type TestApiServer } from "../skills_clients/test_api_server.ts";
+import {
+  type Answering,
+  apiSkill,
+  refusal,
+  startApi,
+  type TestApiServer,
+} from "../skills_clients/test_api_server.ts";
 import { CLI, runtimeCommand, temporaryFolder } from "../test_process.ts";
 import { runSkill, writeSkill } from "./test_skill_command.ts";
 import { skillMarkdown } from "../skills/test_skills_server.ts";
@@ -263,6 +269,24 @@ test("a broken connection during an upload reports whether the upload was comple
     // A retry could create the skill twice.
     assert.is(seen.filter(({ method }) => method === "POST").length, 1);
   });
+});
+
+test("an upload is not repeated after 503, and the message says that it may have been added", async () => {
+  const source = writeSkill(newFolder(), "demo");
+  for (
+    const [status, requests] of [
+      [503, 1],
+      [529, 3],
+    ] as const
+  ) {
+    const busy = refusal(status, "overloaded_error", "Busy", { "retry-after": "0" });
+    await withApi(({ method }) => method === "GET" ? [200, { data: [] }] : busy, async ({ url, seen }) => {
+      const { code, stderr } = await runSkill(["add", source, "--url", url]);
+      assert.equal([code, seen.filter(({ method }) => method === "POST").length], [1, requests]);
+      assert.match(stderr, "Busy");
+      assert.is(stderr.includes("trivet skill list"), status === 503, stderr);
+    });
+  }
 });
 
 test.run();

@@ -38,8 +38,8 @@ export interface Download {
 
 export interface ApiConnection {
   /**
-   * Sends a request. Returns the JSON object of the response; an empty object for a response without a body. A POST of JSON is
-   * repeated only when the server counted it as too many: otherwise it may have been done.
+   * Sends a request. Returns the JSON object of the response; an empty object for a response without a body. A POST is
+   * repeated only when the server refused it before it was processed: otherwise it may have been done.
    * @throws {ApiError} for an error response
    */
   send(
@@ -58,8 +58,8 @@ const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 const MAX_TRIES = 3;
 /** Statuses of a request that can be repeated: it was not processed, or doing it twice is the same as once. */
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([429, 503, 529]);
-/** Those of a request that must not be done twice. */
-const SAFE_STATUSES: ReadonlySet<number> = new Set([429]);
+/** Those of a POST, which must not be done twice: after 503 it may have been done. */
+const POST_STATUSES: ReadonlySet<number> = new Set([429, 529]);
 /** The longest pause before a retry, whatever Retry-After says. */
 const MAX_RETRY_DELAY_MS = 10_000;
 
@@ -120,8 +120,7 @@ export function connectApi({ url, credentials, timeoutMs }: ApiServer, signal: A
 
   return {
     send(method, path, content) {
-      const isJson = content !== undefined && "json" in content;
-      const upload = isJson ? toUpload(content) : content;
+      const upload = content !== undefined && "json" in content ? toUpload(content) : content;
       return retryWhileOverloaded(
         () =>
           attempt(method, path, upload, async (response, timeout) => {
@@ -129,7 +128,7 @@ export function connectApi({ url, credentials, timeoutMs }: ApiServer, signal: A
             timeout.stop();
             return readObject(text);
           }),
-        isJson && method === "POST" ? SAFE_STATUSES : RETRYABLE_STATUSES,
+        method === "POST" ? POST_STATUSES : RETRYABLE_STATUSES,
       );
     },
     download: (path) =>

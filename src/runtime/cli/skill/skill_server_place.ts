@@ -185,10 +185,14 @@ async function upload(
   try {
     return await api.send("POST", path, { body: uploadBody(source, displayName), progress: counted });
   } catch (error) {
-    if (error instanceof ApiError || size === undefined || sent === 0) throw error;
+    if (size === undefined || sent === 0) throw error;
+    // 529 is overload before processing. After another 5xx the skill may have been added.
+    const isRefused = error instanceof ApiError &&
+      (error.status < 500 || error.status === 529 || sent < size);
+    if (isRefused) throw error;
     const what = sent < size
       ? "The upload was not complete. The server may refuse packages of this size, or this key"
-      : "The upload was complete, but there was no response. Run trivet skill list to see whether it was added";
+      : "The upload was complete, but its outcome is unknown. Run trivet skill list to see whether it was added";
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n${what}`, { cause: error });
   }
 }
