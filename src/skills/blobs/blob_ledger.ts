@@ -15,7 +15,7 @@
  */
 import { randomId } from "../../crypto/secret.ts";
 import { pauseBefore } from "../../store/retry.ts";
-import { type Commit, type Entry, type Key, listAll, type Store } from "../../store/store.ts";
+import { type Commit, type Entry, findRetryAfter, type Key, listAll, type Store } from "../../store/store.ts";
 import {
   collectUnreferenced,
   contentIds,
@@ -52,7 +52,7 @@ export interface Ledger {
       names: ReadonlyMap<string, string>,
     ) => Promise<{ readonly version: string; readonly commit: Commit }>,
   ): Promise<boolean>;
-  /** Runs one commit that removes references. Tries again as `publish` does. */
+  /** Runs one commit that removes a version or skill (its first key), with references. Tries again as `publish` does. */
   release(
     toCommit: () => Promise<{ readonly references: readonly Reference[]; readonly commit: Commit }>,
   ): Promise<boolean>;
@@ -145,17 +145,23 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
 
   /**
    * Tries a commit until it is done; `false` when every try lost a race.
-   * @param prepare reads what the commit checks; `undefined` when it must be called again
+   * @param prepare reads what the commit checks; `undefined` when it must be called again. `isDone` looks for its result
    */
   async function commitUntilDone(
-    prepare: () => Promise<{ readonly commit: Commit; readonly onDone: () => Promise<void> } | undefined>,
+    prepare: () => Promise<
+      { commit: Commit; isDone(): Promise<unknown>; onDone(): Promise<void> } | undefined
+    >,
   ): Promise<boolean> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const prepared = await prepare();
       if (!prepared) continue;
-      const { commit, onDone } = prepared;
-      if (await store.commit(commit)) {
-        await onDone();
+      const done = await store.commit(prepared.commit).catch(async (error) => {
+        // Only the response may have been lost.
+        if (findRetryAfter(error) !== undefined && await prepared.isDone().catch(() => false)) return true;
+        throw error;
+      });
+      if (done) {
+        await prepared.onDone();
         return true;
       }
       // Also when it would check the same again: content may have come and gone.
@@ -171,8 +177,9 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
       const idOf = contentIds(workspace);
       const contents = new Map(Array.from(byDigest, ([digest, content]) => [idOf(digest), content]));
       const uploaded = new Map<string, Uploaded>();
+      let isPublished = false;
       try {
-        const isDone = await commitUntilDone(async () => {
+        return isPublished = await commitUntilDone(async () => {
           const live = await readBlobs(contents.keys());
           await upload(
             [...contents].filter(([id]) => !live.get(id) && !uploaded.has(id)),
@@ -186,13 +193,14 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
           if ([...contents.keys()].some((id) => !live.get(id) && !uploaded.has(id))) return undefined;
           const { version, commit } = await toCommit(namesOf(contents.keys(), live, uploaded));
           const { commit: part, unused } = addReferences(version, contents, live, uploaded);
-          return { commit: joinCommits(part, commit), onDone: () => tryAll(unused, removeObject) };
+          return {
+            commit: joinCommits(part, commit),
+            isDone: () => store.get(blobReferenceKey([...contents.keys()][0]!, version)),
+            onDone: () => tryAll(unused, removeObject),
+          };
         });
-        if (!isDone) await abandon([...uploaded.values()].map(({ name }) => name));
-        return isDone;
-      } catch (error) {
-        await abandon([...uploaded.values()].map(({ name }) => name));
-        throw error;
+      } finally {
+        if (!isPublished) await abandon([...uploaded.values()].map(({ name }) => name));
       }
     },
 
@@ -201,6 +209,7 @@ export function createLedger(store: Store, now: () => number, blobs: BlobStore =
         const { references, commit } = await toCommit();
         return {
           commit: joinCommits(releaseReferences(references), commit),
+          isDone: async () => !await store.get(commit.remove![0]!),
           async onDone() {
             // The commit is done, whatever fails now.
             const garbage = await collectUnreferenced(store, contentsOf(references)).catch(() => []);
