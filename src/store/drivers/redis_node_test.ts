@@ -263,6 +263,8 @@ test("an invalid address is refused at once", () => {
   assert.throws(() => redisStore("redis://x?name={a}"), /\bname\b/);
   assert.throws(() => redisStore("redis://x?timeout=0"), /timeout/);
   assert.throws(() => redisStore("redis://x/abc"), /database.*"abc"/);
+  assert.throws(() => redisStore("redis://x?nmae=a"), /"nmae".*name, timeout, cluster/);
+  assert.throws(() => redisStore("redis://x?cluster=yes"), /\bcluster\b/);
 });
 
 test.after(() => admin?.destroy());

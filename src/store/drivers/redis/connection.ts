@@ -188,26 +188,36 @@ function wait(tries: number): number {
   return Math.min(50 * 2 ** Math.min(tries, 10), 500);
 }
 
+/** The parameters of an address. */
+const PARAMETERS = ["name", "timeout", "cluster"];
+
 /** Reads an address. @throws {TypeError} naming the part that is invalid */
 export function readAddress(address: string): Address {
   if (!/^rediss?:\/\//.test(address) || !URL.canParse(address)) {
     throw new TypeError("The address must begin with redis:// or rediss://");
   }
   const url = new URL(address);
+  const unknown = [...url.searchParams.keys()].find((each) => !PARAMETERS.includes(each));
+  if (unknown !== undefined) {
+    throw new TypeError(`Unknown parameter "${unknown}". Available: ${PARAMETERS.join(", ")}`);
+  }
   const name = url.searchParams.get("name") ?? "trivet";
   if (!/^[\w.-]{1,64}$/.test(name)) {
     throw new TypeError(`name must be letters, digits, _, . and -, but is "${name}"`);
   }
   const timeout = Number(url.searchParams.get("timeout") ?? 5);
   if (!(timeout > 0)) throw new TypeError("timeout must be a number of seconds above 0");
-  const isCluster = url.searchParams.get("cluster") === "true";
+  const cluster = url.searchParams.get("cluster") ?? "false";
+  if (!/^(true|false)$/.test(cluster)) {
+    throw new TypeError(`cluster must be true or false, but is "${cluster}"`);
+  }
   if (!/^(\/\d*)?$/.test(url.pathname)) {
     throw new TypeError(
       `The database must be a number, as in redis://host:6379/0, but is "${url.pathname.slice(1)}"`,
     );
   }
   url.search = "";
-  return { url: url.href, name, timeout, isCluster };
+  return { url: url.href, name, timeout, isCluster: cluster === "true" };
 }
 
 /** The code of an error, the first word of an error reply, or else the class. */
