@@ -283,6 +283,7 @@ test("an invalid address is refused at once", () => {
   for (const max of ["0", "x", "1.5"]) {
     assert.throws(() => postgresStore(`postgres://x/y?max=${max}`), /\bmax\b/);
   }
+  assert.throws(() => postgresStore("postgres://x/y?pgbouncer=1"), /\bpgbouncer\b/);
 });
 
 test.run();

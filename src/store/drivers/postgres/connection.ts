@@ -19,6 +19,7 @@ export class PostgresConnection {
   readonly isPooled: boolean;
   readonly #pool: PostgresPool;
   readonly #timeout: EngineTimeout;
+  #isTlsRefused = false;
   #isClosed = false;
 
   /** Connects at the first statement. @throws {TypeError} for an invalid address */
@@ -30,12 +31,18 @@ export class PostgresConnection {
     this.#timeout = {
       engine: "PostgreSQL",
       milliseconds: this.timeoutMs,
-      reasonOf: (error) => this.#isClosed || !isUnavailable(error) ? undefined : codeOf(error),
+      reasonOf: (error) =>
+        this.#isClosed || !isUnavailable(error)
+          ? undefined
+          : this.#isTlsRefused
+          ? "it refused TLS, which sslmode requires"
+          : codeOf(error),
     };
     this.#pool = new PostgresPool(url, {
       max,
       fetch_types: false,
       onnotice: () => {},
+      onTlsAnswer: (isAccepted) => this.#isTlsRefused = !isAccepted,
       // Finds a server that is available again within half a second, without flooding one that is down.
       backoff: (retries: number) => Math.min(0.05 * 2 ** Math.min(retries, 10), 0.5),
       ...(!/[?&]connect_timeout=/.test(address) && { connect_timeout: timeout }),

@@ -48,6 +48,8 @@ export interface PoolOptions extends postgres.Options<Record<never, never>> {
    * that do not pass this setting are used without it.
    */
   readonly statementTimeout?: number;
+  /** Called when a server answered a request for TLS. */
+  readonly onTlsAnswer?: (isAccepted: boolean) => void;
 }
 
 /** The statements of one transaction. */
@@ -73,6 +75,9 @@ const PROBE_CHANNEL = "trivet_probe";
 /** A setting that a pooler does not pass (https://www.pgbouncer.org/config.html#ignore_startup_parameters). */
 const REFUSED_SETTING = "08P01";
 
+/** The answer of a server that does not use TLS: `N`. */
+const TLS_REFUSED = 78;
+
 /** The part of `node:net` that is used. */
 interface Net {
   connect(port: number, host: string | undefined): Socket;
@@ -80,6 +85,7 @@ interface Net {
 }
 interface Socket {
   readonly destroyed: boolean;
+  once(event: "data", listener: (bytes: Uint8Array) => void): unknown;
   destroy(): unknown;
 }
 /** Not imported, so that this file loads on workerd too, where postgres.js has sockets of its own. */
@@ -94,8 +100,10 @@ class Connections {
   /** By `performance.now()`. */
   readonly since: number = performance.now();
   readonly #sockets = new Set<Socket>();
+  readonly #onTlsAnswer: PoolOptions["onTlsAnswer"];
 
-  constructor(url: string, options: postgres.Options<Record<never, never>>) {
+  constructor(url: string, { onTlsAnswer, ...options }: Omit<PoolOptions, "statementTimeout">) {
+    this.#onTlsAnswer = onTlsAnswer;
     // postgres.js itself tries several hosts in turn.
     const isOwn = net && !("socket" in options) && !/^[^/]*\/\/[^/?]*,/.test(url);
     const socket = (given: ConnectOptions) => this.#connect(net!, given);
@@ -106,6 +114,10 @@ class Connections {
     const socket = path ? net.connect(path) : net.connect(port!, host);
     for (const each of this.#sockets) if (each.destroyed) this.#sockets.delete(each);
     this.#sockets.add(socket);
+    // https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-SSL
+    socket.once("data", ({ 0: first, length }) => {
+      if (length === 1) this.#onTlsAnswer?.(first !== TLS_REFUSED);
+    });
     // postgres.js reads them for TLS and for messages.
     return Object.assign(socket, { host, port });
   }

@@ -66,7 +66,17 @@ export function readAddress(
   }
   const timeout = Number(parameters.get("timeout") ?? 5);
   if (!(timeout > 0)) throw new TypeError("timeout must be a number of seconds above 0");
-  const pooled = parameters.get("pgbouncer") === "true";
+  const pgbouncer = parameters.get("pgbouncer") ?? "false";
+  if (!/^(true|false)$/.test(pgbouncer)) {
+    throw new TypeError(`pgbouncer must be true or false, but is "${pgbouncer}"`);
+  }
+  const pooled = pgbouncer === "true";
+  for (const mode of parameters.getAll("sslmode")) {
+    // postgres.js uses no TLS, or does not check the certificate, for some of the others.
+    if (!/^(disable|require|verify-full)$/.test(mode)) {
+      throw new TypeError(`sslmode must be disable, require or verify-full, but is "${mode}"`);
+    }
+  }
   // Taken out of the address: postgres.js would read it as text, and open one connection.
   const max = Number(parameters.get("max") ?? 10);
   if (!Number.isInteger(max) || max < 1) throw new TypeError("max must be a number of connections from 1");
