@@ -155,6 +155,32 @@ test("texts of a server cannot control the terminal", async () => {
   await withApi(() => [200, { data: [evil], has_more: false, next_page: null }], async (_, run) => {
     assert.match((await run("user list")).stdout, "\\u{1b}[31mred\\u{202e}");
   });
+  const answer = {
+    id: "1\u001b[2J",
+    name: "e\u001b[31mvil\nsecret  x",
+    scopes: [],
+    secret: "s\u001b[m",
+    username: "e\u001b[31mvil",
+    redirect_uri: "https://e\u001b[31mvil",
+    token_endpoint_auth_method: "e\u001b[31mvil",
+    old_secret_until: null,
+  };
+  await withApi(() => [200, answer], async (_, run) => {
+    for (
+      const [command, lines] of [
+        ["key add --name x", 2],
+        ["user add x --generate", 2],
+        ["client add --id x --domain x.example", 2],
+        ["client rotate-secret x", 3],
+        ["provider add google --client-id x", 2],
+      ] as const
+    ) {
+      const { stdout, stderr } = await run(command);
+      assert.match(stdout, "\\u{1b}", `${command}: ${stderr}`);
+      assert.not.match(stdout, "\u001b");
+      assert.is(stdout.split("\n").length, lines + 1, stdout);
+    }
+  });
 });
 
 test.run();

@@ -5,7 +5,7 @@
  */
 import process from "node:process";
 import { describeFileError } from "./file_error.ts";
-import { printableJson, printableText } from "./printable_text.ts";
+import { printableJson, printableLines, printableText } from "./printable_text.ts";
 
 /** The command was called wrongly: exit code 2. */
 export class UsageError extends Error {
@@ -19,6 +19,11 @@ export function printLine(text: string): void {
     // On Deno it is thrown.
     endUnlessClosed(error);
   }
+}
+
+/** Prints one line with text that a user or a server may have chosen: characters that act on a terminal are escaped. */
+export function printText(text: string): void {
+  printLine(printableLines(text).replaceAll("\n", " "));
 }
 
 /** Prints a value as JSON in which characters that act on a terminal are escaped: it may have text of others. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { PageQuery } from "../../../admin/list_page.ts";
-import { printLine } from "../output.ts";
+import { printText } from "../output.ts";
 import { printableText } from "../printable_text.ts";
 import { type AdminAction, adminAction } from "./admin_action.ts";
 import { type CallOperation, isNotFound } from "./admin_target.ts";
@@ -67,6 +67,6 @@ export function removeAction({ operand, summary, list, remove }: RemoveAction): 
       return list === undefined ? await work(text!) : await byIdOrName(call, list, text!, work);
     },
     print: ({ id }, { operands: [text] }) =>
-      printLine(id === text ? `Removed ${id}` : `Removed ${text} (${id})`),
+      printText(id === text ? `Removed ${id}` : `Removed ${text} (${id})`),
   });
 }

@@ -12,7 +12,7 @@ import {
   showClient,
   updateClient,
 } from "../../../admin/operations/clients.ts";
-import { formatTime, printLine, printPairs, UsageError } from "../output.ts";
+import { formatTime, printPairs, printText, UsageError } from "../output.ts";
 import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
 import { METADATA_OPTIONS, readMetadata, readUnset, UNSET_OPTION, warnOfScopes } from "./client_options.ts";
 import { byIdOrName, removeAction } from "./by_name.ts";
@@ -40,11 +40,11 @@ const add: AdminAction = adminAction({
     return await call(addClient, { ...readMetadata(values) as ClientRequest, id, public: isPublic, secret });
   },
   print({ id, secret, public: isPublic, has_secret, token_endpoint_auth_method }) {
-    printLine(`client  ${id}`);
-    if (secret !== null) printLine(`secret  ${secret}   (shown once)`);
-    else if (has_secret) printLine("It has the secret from standard input");
-    else if (isPublic) printLine("A public client: it has no secret");
-    else printLine(`It authenticates with ${token_endpoint_auth_method}: it has no secret`);
+    printText(`client  ${id}`);
+    if (secret !== null) printText(`secret  ${secret}   (shown once)`);
+    else if (has_secret) printText("It has the secret from standard input");
+    else if (isPublic) printText("A public client: it has no secret");
+    else printText(`It authenticates with ${token_endpoint_auth_method}: it has no secret`);
   },
 });
 
@@ -83,7 +83,7 @@ const update: AdminAction = adminAction({
     if (Object.keys(changes).length === 0) throw new UsageError("missing option: name what to change");
     return byIdOrName(call, listClients, client!, (id) => call(updateClient, { client: id, ...changes }));
   },
-  print: (_, { operands: [client] }) => printLine(`Changed ${client}`),
+  print: (_, { operands: [client] }) => printText(`Changed ${client}`),
 });
 
 const rotateSecret: AdminAction = adminAction({
@@ -110,9 +110,9 @@ const rotateSecret: AdminAction = adminAction({
     );
   },
   print({ id, secret, old_secret_until }) {
-    printLine(`client  ${id}`);
-    if (secret !== null) printLine(`secret  ${secret}   (shown once)`);
-    printLine(
+    printText(`client  ${id}`);
+    if (secret !== null) printText(`secret  ${secret}   (shown once)`);
+    printText(
       old_secret_until === null
         ? "The old secret has ended"
         : `The old secret is valid until ${formatTime(old_secret_until)}`,

@@ -6,7 +6,7 @@
 import type { AdminKey } from "../../../admin/operations/keys.ts";
 import { addKey, listKeys, removeKey, showKey, updateKey } from "../../../admin/operations/keys.ts";
 import { SCOPES } from "../../../options/oauth_options.ts";
-import { formatTime, printLine, printPairs, UsageError } from "../output.ts";
+import { formatTime, printPairs, printText, UsageError } from "../output.ts";
 import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
 import { byIdOrName, removeAction } from "./by_name.ts";
 import { listAction } from "./list_action.ts";
@@ -32,8 +32,8 @@ const add: AdminAction = adminAction({
   },
   run: ({ call, values: { name, workspace, scope: scopes } }) => call(addKey, { name, workspace, scopes }),
   print({ id, name, scopes, secret }) {
-    printLine(`key     ${id}   (${name}: ${scopes.join(" ")})`);
-    printLine(`secret  ${secret}   (shown once)`);
+    printText(`key     ${id}   (${name}: ${scopes.join(" ")})`);
+    printText(`secret  ${secret}   (shown once)`);
   },
 });
 

@@ -14,8 +14,7 @@ import {
 import { PROVIDER_KINDS, usesSetting } from "../../../oauth/sign_in/stored_provider.ts";
 import { USER_ROLES } from "../../../oauth/users/user_role.ts";
 import type { ValuesOf } from "../options.ts";
-import { formatTime, printLine, printPairs, UsageError } from "../output.ts";
-import { printableText } from "../printable_text.ts";
+import { formatTime, printPairs, printText, UsageError } from "../output.ts";
 import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
 import { byIdOrName, removeAction } from "./by_name.ts";
 import { warnOfScopes } from "./client_options.ts";
@@ -128,8 +127,8 @@ const add: AdminAction = adminAction({
     return await call(addProvider, { kind, id: values.id, client_id, ...settings });
   },
   print({ id, redirect_uri }) {
-    printLine(`provider      ${id}`);
-    printLine(`redirect URI  ${redirect_uri}   (register it at the provider)`);
+    printText(`provider      ${id}`);
+    printText(`redirect URI  ${redirect_uri}   (register it at the provider)`);
   },
 });
 
@@ -184,7 +183,7 @@ const update: AdminAction = adminAction({
       (id) => call(updateProvider, { provider: id, ...changes }),
     );
   },
-  print: (_, { operands: [provider] }) => printLine(`Changed ${provider}`),
+  print: (_, { operands: [provider] }) => printText(`Changed ${provider}`),
 });
 
 const test: AdminAction = adminAction({
@@ -195,10 +194,10 @@ const test: AdminAction = adminAction({
     byIdOrName(call, listProviders, provider!, (id) => call(testProvider, { provider: id })),
   print({ id, authorization_endpoint, client }) {
     if (authorization_endpoint === null) return;
-    printLine(`${id} answers. Users are sent to ${printableText(authorization_endpoint)}`);
-    if (client === "accepted") printLine("It accepts the client id and secret.");
+    printText(`${id} answers. Users are sent to ${authorization_endpoint}`);
+    if (client === "accepted") printText("It accepts the client id and secret.");
     if (client === "unknown") {
-      printLine("Whether it accepts the client id and secret shows at the first sign-in.");
+      printText("Whether it accepts the client id and secret shows at the first sign-in.");
     }
   },
   findProblem: ({ works, problem }) => works ? null : problem ?? "The provider does not work",

@@ -4,7 +4,7 @@
  * @module
  */
 import { endSession, endSessions, listSessions } from "../../../admin/operations/sessions.ts";
-import { formatTime, printLine } from "../output.ts";
+import { formatTime, printText } from "../output.ts";
 import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
 import { listAction } from "./list_action.ts";
 
@@ -33,7 +33,7 @@ const remove: AdminAction = adminAction({
     return { user, session: session === "" ? null : session, removed: true };
   },
   print: (_, { operands: [user, session] }) =>
-    printLine(session === "" ? `Ended the sessions of ${user}` : `Ended the session ${session} of ${user}`),
+    printText(session === "" ? `Ended the sessions of ${user}` : `Ended the session ${session} of ${user}`),
 });
 
 export const command: AdminCommand = adminCommand({

@@ -11,7 +11,7 @@ import {
   showHeldTool,
 } from "../../../admin/operations/held_tools.ts";
 import { listTools } from "../../../admin/operations/server.ts";
-import { formatTime, printError, printLine, printPairs, printTable } from "../output.ts";
+import { formatTime, printError, printPairs, printTable, printText } from "../output.ts";
 import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
 import { listAction, readPages } from "./list_action.ts";
 import { SINCE_OPTION } from "./since_option.ts";
@@ -120,7 +120,7 @@ const approve: AdminAction = adminAction({
     await call(approveTool, { held_tool: id! });
     return { id, approved: true };
   },
-  print: ({ id }) => printLine(`Approved ${id}`),
+  print: ({ id }) => printText(`Approved ${id}`),
 });
 
 const reject: AdminAction = adminAction({
@@ -131,7 +131,7 @@ const reject: AdminAction = adminAction({
     await call(rejectTool, { held_tool: id! });
     return { id, rejected: true };
   },
-  print: ({ id }) => printLine(`Rejected ${id}`),
+  print: ({ id }) => printText(`Rejected ${id}`),
 });
 
 export const command: AdminCommand = adminCommand({

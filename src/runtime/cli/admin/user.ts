@@ -16,7 +16,7 @@ import type { Secret } from "../../../admin/schema.ts";
 import { checkNewPassword, completePasswordPolicy } from "../../../oauth/users/password_policy.ts";
 import { USER_ROLES } from "../../../oauth/users/user_role.ts";
 import type { ValuesOf } from "../options.ts";
-import { formatTime, printError, printJson, printLine, printPairs, UsageError } from "../output.ts";
+import { formatTime, printError, printJson, printPairs, printText, UsageError } from "../output.ts";
 import { type AdminAction, adminAction, type AdminCommand, adminCommand } from "./admin_action.ts";
 import { removeAction } from "./by_name.ts";
 import { listAction } from "./list_action.ts";
@@ -101,7 +101,7 @@ const update: AdminAction = adminAction({
     }
     return call(updateUser, { user: user!, name, email, role });
   },
-  print: (_, { operands: [user] }) => printLine(`Changed ${user}`),
+  print: (_, { operands: [user] }) => printText(`Changed ${user}`),
 });
 
 const password: AdminAction = adminAction({
@@ -128,7 +128,7 @@ const lock: AdminAction = adminAction({
   summary: "refuses login, sessions and tokens until unlock",
   options: {},
   run: ({ call, operands: [user] }) => call(lockUser, { user: user! }),
-  print: (_, { operands: [user] }) => printLine(`${user} is locked`),
+  print: (_, { operands: [user] }) => printText(`${user} is locked`),
 });
 
 const unlock: AdminAction = adminAction({
@@ -136,7 +136,7 @@ const unlock: AdminAction = adminAction({
   summary: "ends a lock; what has not expired is valid again",
   options: {},
   run: ({ call, operands: [user] }) => call(unlockUser, { user: user! }),
-  print: (_, { operands: [user] }) => printLine(`${user} is unlocked`),
+  print: (_, { operands: [user] }) => printText(`${user} is unlocked`),
 });
 
 const resetFactors: AdminAction = adminAction({
@@ -144,7 +144,7 @@ const resetFactors: AdminAction = adminAction({
   summary: "removes passkeys, authenticator app and recovery codes: the password alone is enough again",
   options: {},
   run: ({ call, operands: [user] }) => call(removeFactors, { user: user! }),
-  print: (_, { operands: [user] }) => printLine(`Removed the factors of ${user}`),
+  print: (_, { operands: [user] }) => printText(`Removed the factors of ${user}`),
 });
 
 const data: AdminAction = adminAction({
@@ -203,6 +203,6 @@ async function warnOfPassword(
 }
 
 function printNewPassword({ id, username, secret }: AdminUser & Secret): void {
-  printLine(`user      ${username}   (${id})`);
-  if (secret !== null) printLine(`password  ${secret}   (shown once)`);
+  printText(`user      ${username}   (${id})`);
+  if (secret !== null) printText(`password  ${secret}   (shown once)`);
 }
