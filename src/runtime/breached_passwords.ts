@@ -30,7 +30,9 @@ export async function openBreachedPasswords(path: string): Promise<BreachedPassw
     throw refusal(path, cause.code === "ENOENT" ? "there is no such file" : String(cause.message), cause);
   });
   try {
-    const { size } = await file.stat();
+    const stats = await file.stat();
+    if (!stats.isFile()) throw refusal(path, "it is not a file");
+    const { size } = stats;
     const first = (await readChunk(file, 0)).split("\n", 1)[0]!;
     if (size === 0) throw refusal(path, "it is empty");
     if (!DIGEST_LINE.test(first)) return await readPlain(file, path, size);

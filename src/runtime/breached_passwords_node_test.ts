@@ -67,6 +67,7 @@ test("a list that cannot be searched is refused when it is opened", async () => 
   for (
     const [path, reason] of [
       [join(folder, "missing"), /no such file/],
+      [folder, /^Cannot read the breached passwords in /],
       [write("empty", ""), /empty/],
       [write("unsorted", unsorted), /ascending order/],
       [write("damaged", linesOf(passwords).slice(0, 9000) + "x".repeat(60_000)), /ascending order/],

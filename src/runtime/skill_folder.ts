@@ -86,7 +86,12 @@ export function skillFolder(
     async list(relative) {
       const folder = await resolve(relative);
       const names = folder === undefined ? undefined : await orUndefined(listNames(folder));
-      if (folder === undefined || !names) return undefined;
+      if (folder === undefined || !names) {
+        const isFile = folder !== undefined && relative === "" &&
+          (await orUndefined(fs.promises.stat(folder)))?.isDirectory() === false;
+        if (isFile) throw new FolderError("It is not a folder");
+        return undefined;
+      }
       const entries = await Promise.all(names.map((name) => describe(folder, name, relative === "")));
       // Checked afterwards: a folder of the path may have been replaced by a link meanwhile.
       if (!await hasNoLink(folder)) return undefined;

@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { FolderError } from "../skills/local/folder.ts";
 import { skillFolder } from "./skill_folder.ts";
 import { temporaryFolder } from "../end_to_end/test_process.ts";
 
@@ -35,6 +36,9 @@ test("list() returns files, folders and links by name; undefined for a missing f
     ["link", "link"],
   ]);
   assert.equal(await skillFolder(join(root, "missing")).list(""), undefined);
+  const outcome = await skillFolder(join(root, "a/SKILL.md")).list("").catch((error) => error);
+  assert.instance(outcome, FolderError);
+  assert.match(outcome.message, "not a folder");
 });
 
 test("the stamp changes when a file of the same size replaces the file", async () => {

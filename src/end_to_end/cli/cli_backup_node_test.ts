@@ -247,6 +247,21 @@ test("neither command replaces anything, and a store that does not exist is an e
   assert.is((await trivet(["backup"])).code, 2);
 });
 
+test("a place that is not what it must be is named", async () => {
+  for (
+    const [args, message] of [
+      [["restore", folder.path, "--data", at("new")], `"${folder.path}" is not a file`],
+      [["restore", at("served.db"), "--data", at("served.db")], `"${at("served.db")}" is not a folder`],
+      [
+        ["backup", at("new.db"), "--store", "postgres://127.0.0.1:1/x"],
+        "PostgreSQL is unavailable (ECONNREFUSED)",
+      ],
+    ] as const
+  ) {
+    assert.is((await trivet(args)).stderr, `trivet ${args[0]}: ${message}\n`);
+  }
+});
+
 /** Runs a command, and ends it by a signal as soon as a file with the copy is in a folder, which only its owner can read. */
 async function interrupt(
   args: readonly string[],

@@ -172,7 +172,7 @@ test("serve: an unusable data folder ends the process with exit code 1 and says 
   writeFileSync(file, "text");
   const blocked = await trivet(["serve", "--port", "0", "--data", file]);
   assert.is(blocked.code, 1);
-  assert.match(blocked.stderr, `"${file}": it exists already`);
+  assert.match(blocked.stderr, `"${file}" is not a folder`);
   assert.match(blocked.stderr, "--data");
   assert.not.match(blocked.stderr, /\n\s+at /);
   const backup = await trivet(["backup", join(file, "b.db"), "--data", newFolder()]);

@@ -20,8 +20,8 @@ test("a folder and those above it are made for their owner only, and may exist",
 
 test("a file in the way is an error, and so is a file system without new folders", () => {
   writeFileSync(join(root, "file"), "");
-  assert.throws(() => makePrivateFolder(join(root, "file")), /EEXIST/);
-  assert.throws(() => makePrivateFolder(join(root, "file/x")), /EEXIST/);
+  assert.throws(() => makePrivateFolder(join(root, "file")), /file" is not a folder/);
+  assert.throws(() => makePrivateFolder(join(root, "file/x")), /file" is not a folder/);
   if (existsSync("/proc/self")) assert.throws(() => makePrivateFolder("/proc/none"));
 });
 

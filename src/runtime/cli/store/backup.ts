@@ -115,7 +115,9 @@ async function copyInto(part: string, place: Place): Promise<void> {
   try {
     if (/^postgres/.test(place.store)) {
       // A snapshot has what there is, also a part of another store.
-      await (await openStore(place, { older: "as-it-is" })).close();
+      const store = await openStore(place, { older: "as-it-is" });
+      // A database that is down is named here: the errors of a snapshot are those of postgres.js.
+      await requireFinishedCopy(store).finally(() => store.close());
       const { withPostgresSnapshot } = await import("../../../store/drivers/postgres/snapshot.ts");
       await withPostgresSnapshot(place.store, (snapshot) => copyRecords(snapshot, to));
     } else await copyUntilSame(place, to);
@@ -142,6 +144,7 @@ async function copyUntilSame(place: Place, to: Store): Promise<void> {
 export async function restore(argv: readonly string[]): Promise<void> {
   const { file, place, json } = readCommand(argv);
   if (!existsSync(file)) throw new Error(`"${file}" does not exist`);
+  if (!(await stat(file)).isFile()) throw new Error(`"${file}" is not a file`);
   const digest = await digestOf(file);
   const isNoted = existsSync(file + ".sha256");
   if (isNoted && readFileSync(file + ".sha256", "utf8").split(/\s/, 1)[0] !== digest) {

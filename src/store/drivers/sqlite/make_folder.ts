@@ -16,6 +16,7 @@ export function makeFolder(path: string, mode: number = 0o777): void {
     mkdirSync(path, { mode });
   } catch (error) {
     // Another process was faster.
-    if (!isFolder()) throw error;
+    if (isFolder()) return;
+    throw existsSync(path) ? new Error(`"${path}" is not a folder`, { cause: error }) : error;
   }
 }
