@@ -77,7 +77,8 @@ function findLink({ url, sections }: RequirementFile, place: string): string {
 export function loadVectors(root: string, suites: readonly string[], { rows }: Requirements): LoadedVector[] {
   const all: LoadedVector[] = [];
   const seen = new Set<string>();
-  for (const path of suites.flatMap((suite) => findPaths(root, suite))) {
+  // A suite may be named twice, or with one of its files.
+  for (const path of new Set(suites.flatMap((suite) => findPaths(root, suite)))) {
     const file = checkFile(path, readJson(path));
     for (const vector of file.vectors) {
       const name = `${file.suite.split("/")[0]}/${vector.id}`;

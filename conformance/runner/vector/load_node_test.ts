@@ -132,6 +132,13 @@ for (const [name, file, message] of WRONG) {
   test(`${name} is refused, with file and reason`, () => assert.throws(() => load(file()), message));
 }
 
+test("a suite that is named twice, or with one of its files, is loaded once", () => {
+  load(fileOf([VECTOR]));
+  for (const suites of [["oauth", "oauth"], ["oauth", "oauth/x"], ["oauth", "all"]]) {
+    assert.is(loadVectors(root, suites, loadRequirements(root)).length, 1);
+  }
+});
+
 test("an unknown suite is refused", () => {
   assert.throws(() => loadVectors(root, ["unknown"], loadRequirements(root)), /"unknown"/);
 });
