@@ -147,7 +147,11 @@ test("a set of one level leaves out other levels", () => {
   assert.is(run("oauth", "--strict", "--set", "oauth-must-2026-12-01").code, 0);
 });
 
-test("a run without a vector of the set, or with an unknown set, fails", () => {
+test("a run without a vector of the set as it was frozen, or with an unknown set, fails", () => {
+  writeVectors({ one: 203, another: 203, newer: 200 });
+  const changed = run("oauth", "--set", "oauth-2026-12-01");
+  assert.is(changed.code, 2);
+  assert.match(changed.err, /"oauth-2026-12-01".*changed/);
   writeVectors({ newer: 200 });
   const none = run("oauth", "--set", "oauth-2026-12-01");
   assert.is(none.code, 2);

@@ -55,7 +55,7 @@ export function readSets(path: string): FrozenSet[] {
 /**
  * Reads one frozen set.
  *
- * @param asked the selected vectors; at least one must be in the set
+ * @param asked the selected vectors; at least one must be in the set as it was frozen
  * @throws {LoadError}
  */
 export function readSet(path: string, name: string, asked?: readonly LoadedVector[]): FrozenSet {
@@ -67,6 +67,11 @@ export function readSet(path: string, name: string, asked?: readonly LoadedVecto
   }
   if (asked && !asked.some((each) => set.digests.has(each.name))) {
     throw new LoadError(`Invalid set "${name}": none of its vectors is selected`);
+  }
+  if (asked && asked.filter((each) => set.digests.has(each.name)).length === findChanged(set, asked).length) {
+    throw new LoadError(
+      `Invalid set "${name}": no selected vector counts, because all changed since it was frozen. Use a newer set.`,
+    );
   }
   return set;
 }
