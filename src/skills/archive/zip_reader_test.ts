@@ -5,6 +5,7 @@ import { SkillError } from "../error.ts";
 import { numbers, type TestEntry, zip } from "../test_service.ts";
 import { isZip, readZip } from "./zip_reader.ts";
 
+const MIB = 1024 * 1024;
 const test = suite("skills/archive/zip_reader");
 const encoder = new TextEncoder();
 const LIMIT = 1_000_000;
@@ -118,6 +119,13 @@ test("the limit applies to all files together", async () => {
   assert.match(await refused(more), "413 ");
   const deflated = more.map((entry) => ({ ...entry, method: 8 }));
   assert.match(await refused(deflated), "413 ");
+});
+
+test("a file that unpacks to more than 200 times its size is refused above 1 MiB", async () => {
+  const read = async (length: number) =>
+    await readZip(await zip([{ name: "a", content: new Uint8Array(length), method: 8 }]), 2 * MIB)
+      .then(() => "read", (error) => error.problems[0].rule);
+  assert.equal([await read(MIB), await read(MIB + 1)], ["read", "archive-ratio"]);
 });
 
 test("many small entries are refused when they unpack to more than the limit", async () => {
