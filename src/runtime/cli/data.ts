@@ -50,7 +50,8 @@ export const DATA_OPTIONS = {
     variable: "TRIVET_BLOBS",
     parse: (text: string): URL | undefined => {
       const url = text.startsWith("s3://") ? URL.parse(text) : null;
-      return url === null || url.hostname === "" ? undefined : url;
+      const isKnown = (name: string) => name === "region" || name === "endpoint";
+      return url?.hostname && [...url.searchParams.keys()].every(isKnown) ? url : undefined;
     },
     expected: "s3://bucket/prefix?region=…&endpoint=…",
   },

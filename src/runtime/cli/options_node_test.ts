@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { DATA_OPTIONS } from "./data.ts";
 import { describeOptions, readArguments } from "./options.ts";
 import { UsageError } from "./output.ts";
 
@@ -152,6 +153,13 @@ test("describeOptions() wraps long lines and puts a long option on its own line"
   assert.is(lines[0], "  --a-long-name-of-an-option VALUE");
   assert.ok(lines.length > 2 && lines.every((line) => line.length <= 100));
   assert.match(lines.at(-1)!, /^ {24}.*word end$/);
+});
+
+test("a blob store with an unknown parameter is refused", () => {
+  const read = (blobs: string) => readArguments(["--blobs", blobs], DATA_OPTIONS).values.blobs?.href;
+  const known = "s3://bucket/p?region=x&endpoint=https://s3.example";
+  assert.is(read(known), known);
+  assert.throws(() => read("s3://bucket/p?regoin=x"), /--blobs.*region=/);
 });
 
 test.run();
