@@ -126,6 +126,40 @@ test("a tool whose description changes is held, and the others stay", async () =
   assert.ok(events.some(({ type }) => type === "tool_held"));
 });
 
+test("a list of tools that fails is no first list: what it has later is offered and not held", async () => {
+  const uri = "skill://demo/SKILL.md";
+  const meta = { name: "demo", description: "d" };
+  let listed = 0;
+  const results: Record<string, () => object | undefined> = {
+    "server/discover": () => ({
+      supportedVersions: ["2026-07-28"],
+      capabilities: { tools: {}, resources: {}, extensions: { "io.modelcontextprotocol/skills": {} } },
+      serverInfo: { name: "one", version: "1" },
+    }),
+    "tools/list": () =>
+      listed++ === 0 ? undefined : { tools: [{ name: "echo", inputSchema: { type: "object" } }] },
+    "resources/list": () => ({ resources: [] }),
+    "resources/templates/list": () => ({ resourceTemplates: [] }),
+    "skills/list": () => ({
+      skills: [{ uri, type: "skill", ...meta, frontmatter: meta, resources: "dynamic" }],
+    }),
+  };
+  const { names, trivet, events } = start({
+    fetch: (_, init) => {
+      const { id, method } = JSON.parse(init!.body as string);
+      const result = results[method]?.();
+      const error = { code: -32603, message: "The database is starting" };
+      return Promise.resolve(Response.json({ jsonrpc: "2.0", id, ...(result ? { result } : { error }) }));
+    },
+    mcpServers: { one: { url: "https://one.example/mcp" } },
+  });
+  assert.equal(await names(), ["own"]);
+  assert.equal(trivet.gateway!.status()[0]!.leftOut, ["tools: The database is starting"]);
+  await until(async () => (await names()).includes("one_echo"));
+  assert.ok((await names()).includes("load_skill"));
+  assert.not.ok(events.some(({ type }) => type === "tool_held"));
+});
+
 test("attack: an upstream that keeps its URIs takes none of another upstream, nor of the server", async () => {
   const { fetch, servers } = upstreams("a.example", "bank.example");
   const fake = (uri: string) => resource({ uri, name: `fake ${uri}`, read: () => "fake" });

@@ -1,6 +1,5 @@
 /**
- * One session of an upstream: its connection and its lists. It connects on demand, connects again after a failure, and
- * refreshes its lists when the upstream says that they changed.
+ * One session of an upstream: its connection, which it opens on demand and again after a failure, and its lists.
  *
  * @module
  */
@@ -20,26 +19,19 @@ import { isOutage, UpstreamFailure } from "./failure.ts";
 import { later } from "./later.ts";
 import { HeldCalls } from "./proxy/held_calls.ts";
 import type { ConnectedSession } from "./proxy/call_target.ts";
-import { digestLists, fetchLists, type RawLists } from "./upstream_lists.ts";
 import { ResourceUpdates } from "./resource_updates.ts";
+import { type ListedSession, type ListsHost, SessionLists } from "./session_lists.ts";
 import type { UpstreamState } from "./upstream_definition.ts";
 
 /** What a session uses of its upstream. */
-export interface SessionHost {
+export interface SessionHost extends ListsHost {
   readonly name: string;
   createClient(options: Pick<McpClientOptions, "onNotification" | "onClosed">): McpClient;
-  /** Milliseconds. */
-  readonly timeout: number;
   readonly connectTimeout: number;
   readonly inputTimeout: number;
   readonly breaker: CircuitBreakerOptions;
   /** Whether it connects again by itself after its connection was lost. */
   readonly isShared: boolean;
-  readonly now: () => number;
-  /** What it offers has changed. */
-  onLists(session: UpstreamSession): Promise<void>;
-  /** The upstream announced a change of lists, and they are as before: something else about them may have changed. */
-  onAnnounced(lists: ReadonlySet<ListName>): void;
   onState(session: UpstreamSession): void;
   onResourceUpdated(originalUri: string): void;
 }
@@ -51,12 +43,8 @@ const CHANGED: Readonly<Record<string, readonly ListName[]>> = {
   "notifications/resources/list_changed": ["resources", "resourceTemplates", "skills"],
   "notifications/prompts/list_changed": ["prompts"],
 };
-/** Further notifications within this time are one refresh. */
-const DEBOUNCE_MS = 100;
-/** The least time between two refreshes of one session. */
-const MIN_REFRESH_INTERVAL_MS = 1_000;
 
-export class UpstreamSession implements ConnectedSession {
+export class UpstreamSession implements ConnectedSession, ListedSession {
   readonly partition: string;
   /** A caller of this partition: whose credentials its own requests carry. */
   caller: Principal | undefined;
@@ -65,22 +53,16 @@ export class UpstreamSession implements ConnectedSession {
   readonly elicitations: Map<string, CallContext> = new Map();
   calls = 0;
   readonly updates: ResourceUpdates;
+  readonly lists: SessionLists;
   state: UpstreamState = "idle";
   lastError: { readonly message: string; readonly at: number } | undefined;
   lastUse: number;
-  /** What the upstream listed, and its digest; kept while it is not connected. */
-  raw: RawLists | undefined;
-  digest: string | undefined;
   /** Set while connected. */
   connected: McpClient | undefined;
   #info: ConnectionInfo | undefined;
   readonly #host: SessionHost;
   #connecting: Promise<McpClient> | undefined;
   #connectedAt = 0;
-  #lists: Promise<void> | undefined;
-  #stale = new Set<ListName>();
-  #refreshedAt = -Infinity;
-  #stopRefresh: (() => void) | undefined;
   #stopReconnect: (() => void) | undefined;
   #isClosed = false;
 
@@ -92,6 +74,7 @@ export class UpstreamSession implements ConnectedSession {
     this.breaker = new CircuitBreaker(host.breaker);
     this.held = new HeldCalls(host.inputTimeout);
     this.updates = new ResourceUpdates((uri) => host.onResourceUpdated(uri), host.now);
+    this.lists = new SessionLists(this, host);
   }
 
   get client(): McpClient {
@@ -118,10 +101,10 @@ export class UpstreamSession implements ConnectedSession {
 
   /** Resolves when its lists were read at least once, or the attempt failed. Never rejects. */
   async prepare(): Promise<void> {
-    if (this.digest !== undefined) return;
+    if (this.lists.digest !== undefined) return;
     try {
       await this.connect();
-      await this.#lists;
+      await this.lists.settled();
     } catch {
       // The state says what failed.
     }
@@ -149,7 +132,7 @@ export class UpstreamSession implements ConnectedSession {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopReconnect?.();
-    this.#stopRefresh?.();
+    this.lists.close();
     this.held.close();
     this.updates.close();
     // An attempt that still runs finds that the session is closed.
@@ -200,8 +183,7 @@ export class UpstreamSession implements ConnectedSession {
         .catch(() => {});
     }
     this.updates.resume(client, { caller: this.caller, timeout: host.timeout });
-    this.#stale = new Set();
-    this.#lists = this.#readLists(client);
+    this.lists.readAll();
     return client;
   }
 
@@ -251,10 +233,8 @@ export class UpstreamSession implements ConnectedSession {
 
   #onNotification(method: string, params: JsonObject): void {
     const lists = CHANGED[method];
-    if (lists) {
-      for (const list of lists) this.#stale.add(list);
-      this.#refreshLater();
-    } else if (method === "notifications/resources/updated") this.updates.updated(params.uri);
+    if (lists) this.lists.changed(lists);
+    else if (method === "notifications/resources/updated") this.updates.updated(params.uri);
     else if (method === "notifications/elicitation/complete" && typeof params.elicitationId === "string") {
       const context = this.elicitations.get(params.elicitationId);
       this.elicitations.delete(params.elicitationId);
@@ -262,38 +242,14 @@ export class UpstreamSession implements ConnectedSession {
     }
   }
 
-  #refreshLater(): void {
-    if (this.#stopRefresh || this.#isClosed) return;
-    const due = this.#refreshedAt + MIN_REFRESH_INTERVAL_MS - this.#host.now();
-    this.#stopRefresh = later(Math.max(DEBOUNCE_MS, due), async () => {
-      await this.#lists;
-      const client = this.connected;
-      const lists = this.#stale;
-      this.#stale = new Set();
-      if (client && !this.#isClosed) await (this.#lists = this.#readLists(client, lists));
-      this.#stopRefresh = undefined;
-      if (this.#stale.size > 0) this.#refreshLater();
-    });
+  onListsRead(): void {
+    if (this.connected) this.#setState("connected");
   }
 
-  /** Reads the lists. Never rejects: calls report what fails. */
-  async #readLists(client: McpClient, only?: ReadonlySet<ListName>): Promise<void> {
-    const { timeout, now } = this.#host;
-    this.#refreshedAt = now();
-    try {
-      const exchange = { caller: this.caller, timeout };
-      const raw = await fetchLists(client, this.info, exchange, this.raw, only);
-      const digest = await digestLists(raw);
-      this.raw = raw;
-      if (digest === this.digest) return void (only && this.#host.onAnnounced(only));
-      this.digest = digest;
-      await this.#host.onLists(this);
-    } catch (error) {
-      if (client !== this.connected) return;
-      if (findConnectionRequired(error)) await this.#disconnect("connection_required");
-      else if (this.raw) this.#setFailed(error);
-      // Without lists it offers nothing, so it connects again.
-      else this.#onClosed(client, error as Error);
-    }
+  async onListsFailed(client: McpClient, error: unknown): Promise<void> {
+    if (findConnectionRequired(error)) await this.#disconnect("connection_required");
+    else if (this.lists.raw) this.#setFailed(error);
+    // Without lists it offers nothing, so it connects again.
+    else this.#onClosed(client, error as Error);
   }
 }

@@ -15,6 +15,7 @@ import type { UpstreamConfiguration } from "./configuration/configuration.ts";
 import { createDefinitions, type TakenNames } from "./definitions.ts";
 import { isOutageOfCall, UpstreamFailure, UpstreamPaused } from "./failure.ts";
 import { toPrefix } from "./names.ts";
+import { OfferedSets } from "./offered_sets.ts";
 import type { CallerContext, CallTarget, ConnectedSession } from "./proxy/call_target.ts";
 import { connectTool } from "./proxy/connect_tool.ts";
 import { findConnectionRequired } from "./proxy/connect_user.ts";
@@ -44,12 +45,6 @@ export interface UpstreamHost {
   onState(upstream: string, state: UpstreamState, error: string | undefined): void;
 }
 
-/** What is offered to the callers of some sessions: equal lists have one set. */
-interface OfferedSet {
-  readonly lists: UpstreamLists;
-  definitions: readonly UpstreamDefinition[];
-}
-
 /** A server may take long to start for the first time, such as when it is downloaded. */
 const MIN_CONNECT_TIMEOUT_MS = 60_000;
 /** Sessions of users that are kept; the longest unused is closed when there are more. */
@@ -68,8 +63,7 @@ export class Upstream implements CallTarget {
   readonly #access: UpstreamAccess;
   readonly #limiter: CallLimiter;
   readonly #sessions = new Map<string, UpstreamSession>();
-  /** By the digest of the lists. */
-  readonly #sets = new Map<string, OfferedSet>();
+  readonly #sets = new OfferedSets((lists) => this.#define(lists));
   #connectTool: readonly UpstreamDefinition[] | undefined;
   #taken: TakenNames = { prefixes: [], heads: [] };
   #isClosed = false;
@@ -103,9 +97,9 @@ export class Upstream implements CallTarget {
 
   /** What the caller is offered now; `undefined` before the first answer of the upstream. */
   offeredTo(caller: Principal | undefined): readonly UpstreamDefinition[] | undefined {
-    const session = this.sessionOf(caller);
-    if (session.digest !== undefined) return this.#sets.get(session.digest)?.definitions;
-    return session.state === "connection_required"
+    const { lists, state } = this.sessionOf(caller);
+    if (lists.digest !== undefined) return this.#sets.get(lists.digest)?.definitions;
+    return state === "connection_required"
       ? this.#connectTool ??= [connectTool(this, this.prefix, this.#taken.prefixes)]
       : undefined;
   }
@@ -175,7 +169,7 @@ export class Upstream implements CallTarget {
   async subscribe(uri: string, caller: Principal | undefined): Promise<boolean> {
     const original = this.uris.toOriginal(uri);
     const session = this.sessionOf(caller);
-    const lists = session.digest === undefined ? undefined : this.#sets.get(session.digest)?.lists;
+    const lists = this.#sets.get(session.lists.digest)?.lists;
     if (original === undefined || !lists?.features.resources) return false;
     // Of the URIs that it keeps, an upstream has those that it lists.
     if (original === uri && !await isListed(lists, original)) return false;
@@ -187,7 +181,7 @@ export class Upstream implements CallTarget {
   setTaken(taken: TakenNames): void {
     this.#taken = taken;
     this.#connectTool = undefined;
-    for (const set of this.#sets.values()) set.definitions = this.#define(set.lists);
+    this.#sets.define();
   }
 
   /** Starts again for a caller, such as after its credentials changed. */
@@ -224,7 +218,6 @@ export class Upstream implements CallTarget {
     this.#isClosed = true;
     await Promise.all([...this.#sessions.values()].map((session) => session.close()));
     this.#sessions.clear();
-    this.#sets.clear();
   }
 
   #createSession(partition: string, caller: Principal | undefined): UpstreamSession {
@@ -254,7 +247,11 @@ export class Upstream implements CallTarget {
               timeout: this.timeout,
             },
           }),
-        onLists: (session) => this.#offer(session, changedFor),
+        offer: async (digest, raw, accept) => {
+          await this.#sets.make(digest, () => readLists(raw, this.configuration), accept);
+          this.#sets.retain(new Set([...this.#sessions.values()].map(({ lists }) => lists.digest)));
+          this.#host.onChange(changedFor);
+        },
         onAnnounced: (lists) => this.#host.onAnnounced(lists, changedFor),
         onState: ({ state, lastError }) => this.#host.onState(this.name, state, lastError?.message),
         onResourceUpdated: (uri) => this.#host.onResourceUpdated(this.uris.toPublic(uri), changedFor),
@@ -262,20 +259,6 @@ export class Upstream implements CallTarget {
       partition,
       caller,
     );
-  }
-
-  /** Makes the definitions of what a session listed. */
-  async #offer(session: UpstreamSession, changedFor: ChangedFor | undefined): Promise<void> {
-    const { digest, raw } = session;
-    if (!this.#sets.has(digest!)) {
-      const lists = await readLists(raw!, this.configuration);
-      if (!this.#sets.has(digest!) && !this.#isClosed) {
-        this.#sets.set(digest!, { lists, definitions: this.#define(lists) });
-      }
-    }
-    const used = new Set([...this.#sessions.values()].map((each) => each.digest));
-    for (const each of this.#sets.keys()) if (!used.has(each)) this.#sets.delete(each);
-    this.#host.onChange(changedFor);
   }
 
   #define(lists: UpstreamLists): readonly UpstreamDefinition[] {

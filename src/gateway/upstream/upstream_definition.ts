@@ -53,7 +53,7 @@ export function isUpstreamDefinition(definition: Definition): definition is Upst
  * - `connecting`
  * - `connected`
  * - `connection_required`: the caller must connect an account first
- * - `failed`: the last attempt to connect failed; calls try again
+ * - `failed`: the last attempt to connect, or to read its lists, failed; it is tried again
  * - `open`: it failed several times in a row (circuit breaker); calls fail at once until a trial succeeds
  */
 export type UpstreamState = "idle" | "connecting" | "connected" | "connection_required" | "failed" | "open";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { ConnectionError } from "../../mcp_client/client.ts";
+import { ConnectionError, McpError } from "../../mcp_client/client.ts";
 import { MAX_FAILURES } from "./circuit_breaker.ts";
 import { callContext, INPUT, scripted } from "./test_scripted_client.ts";
 import type { Upstreams } from "./upstream_definition.ts";
@@ -204,6 +204,70 @@ test("connects again when its first lists cannot be read, and keeps the connecti
   await new Promise((resolve) => setTimeout(resolve, 1500));
   assert.is(upstreams.list(undefined).length, 1);
   assert.is(clients.length, length);
+  await upstreams.close();
+});
+
+test("a list that fails is read again, and the status says so meanwhile", async () => {
+  const failures = [
+    new McpError(-32603, "The database is starting"),
+    new ConnectionError("status", "up", "answered HTTP 503", { status: 503 }),
+  ];
+  for (const failure of failures) {
+    let fails = failure instanceof McpError;
+    const tools = [{ name: "a", inputSchema: INPUT }];
+    const { upstreams, clients } = start({
+      up: {
+        capabilities: { tools: { listChanged: true }, prompts: {} },
+        list: (list) => {
+          if (list === "prompts") return [{ name: "p" }];
+          return fails ? Promise.reject(failure) : [...tools];
+        },
+      },
+    });
+    await upstreams.ready();
+    if (fails) {
+      assert.equal(names(upstreams), ["up_p"]);
+      assert.equal(upstreams.status()[0]!.leftOut, ["tools: The database is starting"]);
+      fails = false;
+      await until(() => upstreams.status()[0]!.leftOut.length === 0);
+    }
+    assert.equal(names(upstreams), ["up_a", "up_p"]);
+    fails = true;
+    tools.push({ name: "b", inputSchema: INPUT });
+    clients[0]!.options.onNotification!("notifications/tools/list_changed", {});
+    const isReported = () => {
+      const { state, leftOut } = upstreams.status()[0]!;
+      return failure instanceof McpError ? leftOut.length === 1 : state === "failed";
+    };
+    await until(isReported);
+    assert.equal(names(upstreams), ["up_a", "up_p"]);
+    fails = false;
+    await until(() => names(upstreams).length === 3);
+    await until(() => !isReported());
+    assert.is(upstreams.status()[0]!.state, "connected");
+    assert.is(clients.length, 1);
+    await upstreams.close();
+  }
+});
+
+test("a list that the upstream has no method for is not read again", async () => {
+  const read: string[] = [];
+  const { upstreams, clients } = start({
+    up: {
+      capabilities: { tools: { listChanged: true }, prompts: {} },
+      list: (list) => {
+        read.push(list);
+        if (list === "prompts") return Promise.reject(new McpError(-32601, "Method not found"));
+        return [{ name: `a${read.length}`, inputSchema: INPUT }];
+      },
+    },
+  });
+  await upstreams.ready();
+  const [before] = names(upstreams);
+  clients[0]!.options.onNotification!("notifications/tools/list_changed", {});
+  await until(() => names(upstreams)[0] !== before);
+  assert.equal(read, ["tools", "prompts", "tools"]);
+  assert.equal(upstreams.status()[0]!.leftOut, ["prompts: Method not found"]);
   await upstreams.close();
 });
 

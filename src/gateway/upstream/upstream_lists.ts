@@ -19,6 +19,7 @@ import { matchTemplates } from "../../mcp/definition/uri/uri_template.ts";
 import { MODERN } from "../../mcp/era.ts";
 import { TASKS_EXTENSION } from "../../mcp/input/client_feature.ts";
 import { isObject } from "../../json_schema/value.ts";
+import { METHOD_NOT_FOUND } from "../../jsonrpc/error.ts";
 import type { UpstreamConfiguration } from "./configuration/configuration.ts";
 import {
   type PromptEntry,
@@ -50,15 +51,18 @@ export interface UpstreamFeatures {
   readonly tasks: boolean;
 }
 
-/** Entries as the upstream sent them. */
-export type RawLists = Readonly<Record<ListName, readonly JsonObject[]>> & {
+/** Entries as the upstream sent them; `undefined` for a list that could not be fetched yet. */
+export type RawLists = Readonly<Record<ListName, readonly JsonObject[] | undefined>> & {
   readonly features: UpstreamFeatures;
-  /** Lists that could not be fetched, and why. */
-  readonly failed: readonly string[];
+  /** Why lists could not be fetched the last time. */
+  readonly failed: ReadonlyMap<ListName, Error>;
 };
 
+/** All lists. */
+export const LISTS: readonly ListName[] = ["tools", "resources", "resourceTemplates", "prompts", "skills"];
 const NO_ENTRIES: readonly JsonObject[] = [];
-const MAX_LEFT_OUT = 50;
+/** Reported entries that are not offered. */
+export const MAX_LEFT_OUT = 50;
 /** How long entries may be checked before other work gets its turn. */
 const SLICE_MS = 10;
 
@@ -74,33 +78,33 @@ function featuresOf({ capabilities, revision }: ConnectionInfo): UpstreamFeature
 
 /**
  * Fetches the lists that the upstream's capabilities name. A list that fails is kept as it was before.
- * @param only the lists to fetch; the others are taken from `before`
+ * @param wanted the lists to fetch; the others are taken from `before`
  */
 export async function fetchLists(
   client: McpClient,
   info: ConnectionInfo,
   exchange: ClientExchange,
   before: RawLists | undefined,
-  only?: ReadonlySet<ListName>,
+  wanted: ReadonlySet<ListName>,
 ): Promise<RawLists> {
   const { capabilities: { extensions, ...capabilities } } = info;
   // Without resources, the files of skills could not be read.
   const ofExtensions = isObject(capabilities.resources) && isObject(extensions) ? extensions : {};
-  const failed: string[] = [];
+  const failed = new Map(before?.failed);
   const fetch = async (
     list: ListName,
     capability: string,
     from: JsonObject = capabilities,
-  ): Promise<readonly JsonObject[]> => {
+  ): Promise<readonly JsonObject[] | undefined> => {
+    if (wanted.has(list)) failed.delete(list);
     if (!isObject(from[capability])) return NO_ENTRIES;
-    if (only && !only.has(list)) return before?.[list] ?? NO_ENTRIES;
+    if (!wanted.has(list)) return before?.[list];
     try {
       return await client.listAll(list, exchange);
     } catch (error) {
       if (!isOfOneList(error)) throw error;
-      failed.push(`${list}: ${(error as Error).message.slice(0, 300)}`);
-      // Many servers with resources have no method for templates.
-      return before?.[list] ?? NO_ENTRIES;
+      failed.set(list, error);
+      return before?.[list] ?? (isWithoutMethod(error) ? NO_ENTRIES : undefined);
     }
   };
   const [tools, resources, resourceTemplates, prompts, skills] = await Promise.all([
@@ -113,8 +117,18 @@ export async function fetchLists(
   return { tools, resources, resourceTemplates, prompts, skills, features: featuresOf(info), failed };
 }
 
+/** The lists that could not be fetched, and that a retry may bring. */
+export function findRetriable({ failed }: RawLists): ListName[] {
+  return [...failed].flatMap(([list, error]) => isWithoutMethod(error) ? [] : [list]);
+}
+
+/** Many servers have not all methods of a capability. */
+function isWithoutMethod(error: Error): boolean {
+  return error instanceof McpError && error.code === METHOD_NOT_FOUND;
+}
+
 /** Whether an error concerns one list, and not the connection or the credentials. */
-function isOfOneList(error: unknown): boolean {
+function isOfOneList(error: unknown): error is McpError | ConnectionError {
   return error instanceof McpError ||
     error instanceof ConnectionError && (error.reason === "too_large" || error.reason === "malformed");
 }
@@ -131,10 +145,10 @@ export async function readLists(
   raw: RawLists,
   { tools: { allow, deny } }: Pick<UpstreamConfiguration, "tools">,
 ): Promise<UpstreamLists> {
-  const leftOut: string[] = [...raw.failed];
+  const leftOut: string[] = [];
   let sliceEnd = performance.now() + SLICE_MS;
   async function read<Entry>(
-    entries: readonly JsonObject[],
+    entries: readonly JsonObject[] = NO_ENTRIES,
     kind: string,
     keyOf: (entry: Entry) => string,
     parse: (entry: JsonObject) => Entry | undefined,
@@ -177,7 +191,8 @@ export async function readLists(
       (each) => readResource(each, "uriTemplate"),
     ),
     prompts: await read(raw.prompts, "prompt", ({ name }) => name, readPrompt),
-    skills: await read(raw.skills, "skill", ({ path }) => path.join("/"), readSkill),
+    // Without tools, the skills alone would count as the first list, which is approved without an administrator.
+    skills: await read(raw.tools && raw.skills, "skill", ({ path }) => path.join("/"), readSkill),
     features: raw.features,
     leftOut: leftOut.slice(0, MAX_LEFT_OUT),
   };

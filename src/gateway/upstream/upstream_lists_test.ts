@@ -24,7 +24,7 @@ function raw(
     prompts: [],
     skills: [],
     features,
-    failed: [],
+    failed: new Map(),
     ...lists,
   };
 }

@@ -7,7 +7,7 @@ import type { CallLimiter } from "../call_limiter.ts";
 import type { UpstreamConfiguration } from "./configuration/configuration.ts";
 import type { UpstreamSession } from "./session.ts";
 import type { UpstreamStatus } from "./upstream_definition.ts";
-import type { UpstreamLists } from "./upstream_lists.ts";
+import { MAX_LEFT_OUT, type UpstreamLists } from "./upstream_lists.ts";
 
 export function describeStatus(
   { name, target }: UpstreamConfiguration,
@@ -18,7 +18,10 @@ export function describeStatus(
   const main = sessions.find((each) => each.state === "connected") ?? sessions.at(-1);
   const [newest] = sessions.flatMap(({ lastError }) => lastError ?? []).sort((a, b) => b.at - a.at);
   const info = main?.lastInfo;
-  const lists = main?.digest === undefined ? undefined : listsOf(main.digest);
+  const lists = main?.lists.digest === undefined ? undefined : listsOf(main.lists.digest);
+  const failed = [...main?.lists.raw?.failed ?? []].map(([list, { message }]) =>
+    `${list}: ${message.slice(0, 300)}`
+  );
   const { name: serverName = "", version = "" } = info?.serverInfo ?? {};
   return {
     name,
@@ -36,7 +39,7 @@ export function describeStatus(
       prompts: lists?.prompts.length ?? 0,
       skills: lists?.skills.length ?? 0,
     },
-    leftOut: lists?.leftOut ?? [],
+    leftOut: [...failed, ...lists?.leftOut ?? []].slice(0, MAX_LEFT_OUT),
     sessions: sessions.filter(({ connected }) => connected).length,
     running,
     waiting,

@@ -128,7 +128,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 
   const prepare = async (caller: Principal | undefined): Promise<void> =>
     await within(
-      ordered().map((each) => each.sessionOf(caller)).filter(({ digest }) => digest === undefined)
+      ordered().map((each) => each.sessionOf(caller)).filter(({ lists }) => lists.digest === undefined)
         .map((session) => session.prepare()),
     );
 

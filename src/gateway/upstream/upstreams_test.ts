@@ -5,6 +5,7 @@ import { callContext, INPUT, scripted } from "./test_scripted_client.ts";
 import type { Upstreams } from "./upstream_definition.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { findTool, first, names, start } from "./test_upstreams.ts";
+import { until } from "../../test_until.ts";
 
 const test = suite("gateway/upstream/upstreams");
 
@@ -33,6 +34,18 @@ test("refreshes its lists when they change, and a flood of notifications is one 
   await changed;
   assert.equal(names(upstreams), ["up_first", "up_second"]);
   assert.is(lists, 2);
+  await upstreams.close();
+});
+
+test("keeps what it offers while a changed list is checked", async () => {
+  const tools = Array.from({ length: 5000 }, (_, i) => ({ name: `tool_${i}`, inputSchema: INPUT }));
+  const { upstreams, clients } = start({ up: { list: () => [...tools] } });
+  await upstreams.ready();
+  tools.push({ name: "new", inputSchema: INPUT });
+  clients[0]!.options.onNotification!("notifications/tools/list_changed", {});
+  const seen = new Set<number>();
+  await until(() => seen.add(upstreams.list(undefined).length).has(5001));
+  assert.equal([...seen], [5000, 5001]);
   await upstreams.close();
 });
 

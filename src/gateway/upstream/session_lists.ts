@@ -1,0 +1,138 @@
+/**
+ * The lists of one session of an upstream, and when they are read: over each new connection, after the upstream said that
+ * they changed, and again after a failure.
+ *
+ * @module
+ */
+import type { Principal } from "../../http/principal.ts";
+import type { ConnectionInfo, ListName, McpClient } from "../../mcp_client/client.ts";
+import { later } from "./later.ts";
+import { digestLists, fetchLists, findRetriable, LISTS, type RawLists } from "./upstream_lists.ts";
+
+/** What the lists use of their upstream. */
+export interface ListsHost {
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly now: () => number;
+  /** Makes what is offered of the lists, and then calls `accept`. */
+  offer(digest: string, raw: RawLists, accept: () => void): Promise<void>;
+  /** The upstream announced a change of lists, and they are as before: something else about them may have changed. */
+  onAnnounced(lists: ReadonlySet<ListName>): void;
+}
+
+/** What the lists use of their session. */
+export interface ListedSession {
+  /** Set while connected. */
+  readonly connected: McpClient | undefined;
+  readonly info: ConnectionInfo;
+  readonly caller: Principal | undefined;
+  onListsRead(): void;
+  onListsFailed(client: McpClient, error: unknown): Promise<void>;
+}
+
+/** Further notifications within this time are one refresh. */
+const DEBOUNCE_MS = 100;
+/** The least time between two refreshes of one session. */
+const MIN_REFRESH_INTERVAL_MS = 1_000;
+/** The pause before a list that failed is read again doubles with each failure. */
+const FIRST_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 300_000;
+
+export class SessionLists {
+  /** What the upstream listed; kept while it is not connected. */
+  raw: RawLists | undefined;
+  /** Identifies what is offered: set once that was made. */
+  digest: string | undefined;
+  readonly #session: ListedSession;
+  readonly #host: ListsHost;
+  #reading: Promise<void> = Promise.resolve();
+  /** The lists to read next, and those of them that the upstream announced. */
+  #stale = new Set<ListName>();
+  #announced = new Set<ListName>();
+  #readAt = -Infinity;
+  #failures = 0;
+  /** When the next read begins. */
+  #due = Infinity;
+  #stopTimer: (() => void) | undefined;
+
+  constructor(session: ListedSession, host: ListsHost) {
+    this.#session = session;
+    this.#host = host;
+  }
+
+  /** Reads all lists, over a new connection. */
+  readAll(): void {
+    this.close();
+    this.#announced.clear();
+    this.#failures = 0;
+    this.#stale = new Set(LISTS);
+    this.#read();
+  }
+
+  /** Resolves when the read that runs has ended. Never rejects. */
+  settled(): Promise<void> {
+    return this.#reading;
+  }
+
+  /** The upstream announced that they changed. */
+  changed(lists: readonly ListName[]): void {
+    for (const list of lists) this.#announced.add(list);
+    this.#readLater(lists, DEBOUNCE_MS);
+  }
+
+  close(): void {
+    this.#stopTimer?.();
+    this.#due = Infinity;
+  }
+
+  #readLater(lists: Iterable<ListName>, pause: number): void {
+    for (const list of lists) this.#stale.add(list);
+    const now = this.#host.now();
+    const due = Math.max(now + pause, this.#readAt + MIN_REFRESH_INTERVAL_MS);
+    if (due >= this.#due) return;
+    this.#stopTimer?.();
+    this.#due = due;
+    this.#stopTimer = later(due - now, () => {
+      this.#due = Infinity;
+      this.#read();
+    });
+  }
+
+  #retryLater(lists: Iterable<ListName>): void {
+    this.#readLater(lists, Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures++));
+  }
+
+  #read(): void {
+    this.#reading = this.#reading.then(() => this.#readStale());
+  }
+
+  /** Never rejects: calls report what fails. */
+  async #readStale(): Promise<void> {
+    const host = this.#host;
+    const session = this.#session;
+    const { connected: client, caller } = session;
+    const [lists, announced] = [this.#stale, this.#announced];
+    // A new connection reads all.
+    if (!client || lists.size === 0) return;
+    this.#stale = new Set();
+    this.#announced = new Set();
+    this.#readAt = host.now();
+    try {
+      const raw = await fetchLists(client, session.info, { caller, timeout: host.timeout }, this.raw, lists);
+      const digest = await digestLists(raw);
+      this.raw = raw;
+      if (digest !== this.digest) await host.offer(digest, raw, () => this.digest = digest);
+      else if (announced.size > 0) host.onAnnounced(announced);
+      if (client !== session.connected) return;
+      const failed = findRetriable(raw);
+      if (failed.length > 0) this.#retryLater(failed);
+      else this.#failures = 0;
+      session.onListsRead();
+    } catch (error) {
+      if (client !== session.connected) return;
+      for (const list of announced) this.#announced.add(list);
+      await session.onListsFailed(client, error);
+      if (client === session.connected) this.#retryLater(lists);
+    }
+  }
+}
