@@ -100,7 +100,8 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     connect: options.connect,
     fetch: options.fetch,
     onConnected: (name, subject) =>
-      upstreams.reconnect(name, { subject, scopes: new Set(), workspace: "default" }),
+      // Calls that waited for the connection may run with it already.
+      upstreams.reconnect(name, { subject, scopes: new Set(), workspace: "default" }, "idle"),
   });
   const addresses = createUpstreamAddresses(options.connect, options.fetch);
   const upstreams = createUpstreams({
@@ -233,7 +234,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
         await followed.ready;
         await upstreams.ready();
       },
-      reconnect: (name, caller) => upstreams.reconnect(name, caller),
+      reconnect: (name, caller, when) => upstreams.reconnect(name, caller, when),
       add: (name, server) => addHere(name, server),
       remove: removeHere,
       stored: createStoredUpstreams({

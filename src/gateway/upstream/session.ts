@@ -51,12 +51,15 @@ export class UpstreamSession implements ConnectedSession, ListedSession {
   readonly breaker: CircuitBreaker;
   readonly held: HeldCalls;
   readonly elicitations: Map<string, CallContext> = new Map();
-  calls = 0;
   readonly updates: ResourceUpdates;
   readonly lists: SessionLists;
   state: UpstreamState = "idle";
   lastError: { readonly message: string; readonly at: number } | undefined;
   lastUse: number;
+  /** Calls that have entered it and not left. */
+  running = 0;
+  /** Whether another session takes its place once it is not busy. */
+  isOutdated = false;
   /** Set while connected. */
   connected: McpClient | undefined;
   #info: ConnectionInfo | undefined;
@@ -75,6 +78,10 @@ export class UpstreamSession implements ConnectedSession, ListedSession {
     this.held = new HeldCalls(host.inputTimeout);
     this.updates = new ResourceUpdates((uri) => host.onResourceUpdated(uri), host.now);
     this.lists = new SessionLists(this, host);
+  }
+
+  get isBusy(): boolean {
+    return this.running > 0 || this.held.size > 0;
   }
 
   get client(): McpClient {

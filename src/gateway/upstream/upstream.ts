@@ -6,8 +6,7 @@
 import type { Principal } from "../../http/principal.ts";
 import type { ChangedFor } from "../../mcp/definition/changes.ts";
 import { userKey } from "../../mcp/session/principal_key.ts";
-import type { ListName, McpClient, McpClientOptions } from "../../mcp_client/client.ts";
-import type { ClientTransport } from "../../mcp_client/transport.ts";
+import type { ListName } from "../../mcp_client/client.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
 import { CallLimiter } from "../call_limiter.ts";
 import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
@@ -19,8 +18,8 @@ import { OfferedSets } from "./offered_sets.ts";
 import type { CallerContext, CallTarget, ConnectedSession } from "./proxy/call_target.ts";
 import { connectTool } from "./proxy/connect_tool.ts";
 import { findConnectionRequired } from "./proxy/connect_user.ts";
-import { ALL_CAPABILITIES } from "./proxy/exchange.ts";
 import { UpstreamSession } from "./session.ts";
+import { type ClientHost, createUpstreamClient } from "./upstream_client.ts";
 import type { UpstreamDefinition, UpstreamState, UpstreamStatus } from "./upstream_definition.ts";
 import { isListed, readLists, type UpstreamLists } from "./upstream_lists.ts";
 import { describeStatus } from "./upstream_status.ts";
@@ -28,12 +27,7 @@ import { waitToConnect } from "./wait_to_connect.ts";
 import { createKeptUris, createUriMap, type UriMap } from "./uris.ts";
 
 /** What all upstreams of a gateway share. */
-export interface UpstreamHost {
-  createClient(options: McpClientOptions): McpClient;
-  createTransport(configuration: UpstreamConfiguration, access: UpstreamAccess): ClientTransport;
-  readonly client: Pick<McpClientOptions, "name" | "version">;
-  /** Bytes of a message of an upstream. */
-  readonly messageBytes: number;
+export interface UpstreamHost extends ClientHost {
   readonly inputTimeout: number;
   readonly idleTimeout: number;
   readonly breaker: CircuitBreakerOptions;
@@ -49,7 +43,6 @@ export interface UpstreamHost {
 const MIN_CONNECT_TIMEOUT_MS = 60_000;
 /** Sessions of users that are kept; the longest unused is closed when there are more. */
 const MAX_SESSIONS = 10_000;
-const MAX_LIST_BYTES = 16 * 1024 * 1024;
 const WAITING_PER_RUNNING = 4;
 
 export class Upstream implements CallTarget {
@@ -115,6 +108,7 @@ export class Upstream implements CallTarget {
       );
     }
     const waiting = this.#limiter.enter(context, () => userKey(context.principal));
+    session.running++;
     return !waiting && session.connected ? session : this.#enterLater(session, waiting, context);
   }
 
@@ -123,21 +117,36 @@ export class Upstream implements CallTarget {
     waiting: Promise<void> | undefined,
     { signal }: CallerContext,
   ): Promise<ConnectedSession> {
-    await waiting;
+    let hasPlace = false;
     try {
+      await waiting;
+      hasPlace = true;
       if (!session.connected) await waitToConnect(session.connect(), this.timeout, signal);
       return session;
     } catch (error) {
-      this.#limiter.leave();
+      if (hasPlace) this.#limiter.leave();
+      this.#end(session);
       throw error;
+    }
+  }
+
+  #end(session: UpstreamSession): void {
+    session.running--;
+    this.#reconnectOutdated(session);
+  }
+
+  #reconnectOutdated(session: UpstreamSession): void {
+    if (session.isOutdated && !session.isBusy && this.#sessions.get(session.partition) === session) {
+      this.reconnect(session.caller);
     }
   }
 
   leave(session: ConnectedSession, error?: unknown): void {
     this.#limiter.leave();
-    const { breaker } = session as UpstreamSession;
-    if (error === undefined) breaker.succeed();
-    else if (isOutageOfCall(error)) breaker.fail();
+    const left = session as UpstreamSession;
+    if (error === undefined) left.breaker.succeed();
+    else if (isOutageOfCall(error)) left.breaker.fail();
+    this.#end(left);
   }
 
   async whileWaiting<Result>(wait: () => Promise<Result>): Promise<Result> {
@@ -184,10 +193,14 @@ export class Upstream implements CallTarget {
     this.#sets.define();
   }
 
-  /** Starts again for a caller, such as after its credentials changed. */
-  reconnect(caller: Principal | undefined): void {
+  /** Starts again for a caller, such as after its credentials changed. @param when `"idle"`: first, its calls end */
+  reconnect(caller: Principal | undefined, when: "now" | "idle" = "now"): void {
     const partition = this.#access.partition(caller);
     const session = this.#sessions.get(partition);
+    if (when === "idle" && session?.isBusy) {
+      session.isOutdated = true;
+      return;
+    }
     this.#sessions.delete(partition);
     session?.close();
     this.sessionOf(caller).prepare().then(() => this.#host.onChange(toChangedFor(partition, caller)));
@@ -198,7 +211,8 @@ export class Upstream implements CallTarget {
     const unused = this.#host.now() - this.#host.idleTimeout;
     for (const session of this.#sessions.values()) {
       session.endSubscriptions();
-      const isBusy = session.held.size > 0 || session.updates.size > 0 || session.calls > 0;
+      this.#reconnectOutdated(session);
+      const isBusy = session.isBusy || session.updates.size > 0;
       if (session.partition !== "" && session.connected && session.lastUse < unused && !isBusy) {
         session.rest();
       }
@@ -216,8 +230,10 @@ export class Upstream implements CallTarget {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#sessions.values()].map((session) => session.close()));
+    const sessions = [...this.#sessions.values()];
+    // Calls that end now begin no session.
     this.#sessions.clear();
+    await Promise.all(sessions.map((session) => session.close()));
   }
 
   #createSession(partition: string, caller: Principal | undefined): UpstreamSession {
@@ -232,21 +248,7 @@ export class Upstream implements CallTarget {
         breaker,
         now,
         isShared: partition === "",
-        createClient: (events) =>
-          this.#host.createClient({
-            ...this.#host.client,
-            ...events,
-            transport: this.#host.createTransport(this.configuration, this.#access),
-            revision: this.configuration.revision,
-            capabilities: ALL_CAPABILITIES,
-            // The schemas are for the clients of the gateway.
-            checkOutput: false,
-            limits: {
-              messageBytes: this.#host.messageBytes,
-              listBytes: MAX_LIST_BYTES,
-              timeout: this.timeout,
-            },
-          }),
+        createClient: (events) => createUpstreamClient(this.#host, this.configuration, this.#access, events),
         offer: async (digest, raw, accept) => {
           await this.#sets.make(digest, () => readLists(raw, this.configuration), accept);
           this.#sets.retain(new Set([...this.#sessions.values()].map(({ lists }) => lists.digest)));

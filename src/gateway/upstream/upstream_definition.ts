@@ -129,8 +129,11 @@ export interface Upstreams {
   add(name: string, server: McpServer, references?: References): void;
   /** Removes an upstream: its calls fail. `false` when there is none. */
   remove(name: string): Promise<boolean>;
-  /** Ends the session of a caller, such as after its credentials changed, and connects anew. */
-  reconnect(name: string, caller: Principal | undefined): void;
+  /**
+   * Ends the session of a caller, such as after its credentials changed, and connects anew.
+   * @param when `"now"` ends its calls; `"idle"` waits for them, and for calls that begin meanwhile. @default "now"
+   */
+  reconnect(name: string, caller: Principal | undefined, when?: "now" | "idle"): void;
   /** Ends all calls, sessions and processes. Never rejects. */
   close(): Promise<void>;
 }

@@ -195,7 +195,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       await removed.close();
       return true;
     },
-    reconnect: (name, caller) => upstreams.get(name)?.reconnect(caller),
+    reconnect: (name, caller, when) => upstreams.get(name)?.reconnect(caller, when),
     async close() {
       isClosed = true;
       stopSweep();

@@ -17,8 +17,6 @@ export interface ConnectedSession {
   readonly held: HeldCalls;
   /** The calls that elicitations at a URL belong to, by elicitation id (2025-11-25). */
   readonly elicitations: Map<string, CallContext>;
-  /** The calls that run or wait, with those that have given up their place. */
-  calls: number;
 }
 
 export interface CallTarget {

@@ -61,7 +61,6 @@ async function callOnce(
   // A call that is cancelled from its start still cancels its task.
   const entered = target.enter(context.signal.aborted ? uncancelled(context) : context);
   const session = entered instanceof Promise ? await entered : entered;
-  session.calls++;
   const over = Promise.withResolvers<void>();
   // A task can run for hours: it takes no place among the calls.
   const onTask = (): void => void target.whileWaiting(() => over.promise);
@@ -78,7 +77,6 @@ async function callOnce(
     target.leave(session, error);
     throw error;
   } finally {
-    session.calls--;
     over.resolve();
   }
 }

@@ -11,14 +11,19 @@ const PAGE = "https://gateway.example/connect";
 const capabilities = { elicitation: { url: {} } };
 
 /** A gateway whose upstream must be connected first. */
-async function newUnconnected(isConnected: { value: boolean }) {
+async function newUnconnected(
+  isConnected: { value: boolean },
+  run = (count: number): string | Promise<string> => `run ${count}`,
+  onState = (_upstream: string, _state: string): void => {},
+) {
   let runs = 0;
-  const work = tool({ name: "work", description: "Works", run: () => `run ${++runs}` });
+  const work = tool({ name: "work", description: "Works", run: () => run(++runs) });
   /** How many calls held a place whenever the credentials were missing. */
   const running: number[] = [];
   let gateway: TestGateway | undefined = undefined;
   gateway = await newGateway({ up: upstreamOf([work]) }, {
     upstreams: {
+      onState,
       access: ({ name }) => ({
         partition: () => "user",
         headers() {
@@ -60,6 +65,33 @@ test("a user is sent to the page, and the call continues once the upstream is co
   assert.equal(running, [1, 0]);
   isConnected.value = true;
   assert.is((await continued).content[0].text, "run 2");
+  await upstreams.close();
+});
+
+test("a session that runs a call starts again with new credentials once the call has ended", async () => {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => end = resolve);
+  let hasBegun = false;
+  const isConnected = { value: true };
+  const states: string[] = [];
+  const { server, upstreams } = await newUnconnected(isConnected, async (count) => {
+    hasBegun = true;
+    await ended;
+    return `run ${count}`;
+  }, (_, state) => states.push(state));
+  const running = call(server, "up_work");
+  await until(() => hasBegun);
+  upstreams.reconnect("up", undefined, "idle");
+  upstreams.reconnect("up", undefined, "idle");
+  assert.equal(states, ["connecting", "connected"]);
+  end();
+  const { isError, content } = await running;
+  assert.equal([isError, content[0].text], [undefined, "run 1"]);
+  assert.equal(states.slice(2, 4), ["idle", "connecting"]);
+  assert.is((await call(server, "up_work")).content[0].text, "run 2");
+  states.length = 0;
+  upstreams.reconnect("up", undefined, "idle");
+  assert.equal(states, ["idle", "connecting"]);
   await upstreams.close();
 });
 
