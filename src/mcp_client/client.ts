@@ -90,6 +90,8 @@ export interface ClientExchange {
   readonly capabilities?: ClientCapabilities | undefined;
   /** Members of `_meta`, such as `traceparent`. */
   readonly meta?: Readonly<JsonObject> | undefined;
+  /** Called by `listAll` with the milliseconds for which a page may be kept (`ttlMs` of 2026-07-28). */
+  readonly onTtl?: ((ttlMs: number) => void) | undefined;
   /** Passed to the transport: whose credentials to send. */
   readonly caller?: unknown;
 }

@@ -112,6 +112,7 @@ class Client implements McpClient {
         connected.wire.server,
         this.#limits,
         (method, params) => this.#send(connected, method, params, exchange, false),
+        exchange.onTtl,
       );
     } catch (error) {
       // Servers may have resources without templates.

@@ -256,6 +256,19 @@ test("a list without an end is refused", async () => {
   assert.is((await failure(connect(odd).listAll("tools"))).reason, "malformed");
 });
 
+test("the time for which a page of a list may be kept is reported when it is a number", async () => {
+  const tool = { name: "t", inputSchema: { type: "object" } };
+  const pages = [{ ttlMs: 5000, nextCursor: "1" }, { nextCursor: "2" }, { ttlMs: "1", nextCursor: "3" }, {
+    ttlMs: 0,
+  }];
+  const server = modernServer((received) =>
+    result(received, { tools: [tool], ...pages[Number(received.message.params.cursor ?? 0)] })
+  );
+  const reported: number[] = [];
+  await connect(server).listAll("tools", { onTtl: (ttlMs) => reported.push(ttlMs) });
+  assert.equal(reported, [5000, 0]);
+});
+
 test("entries without their name, and tools with invalid marks, are left out", async () => {
   const marked = (name: unknown) => ({
     type: "object",

@@ -49,6 +49,7 @@ export async function listPages(
   server: string,
   limits: Required<ClientLimits>,
   send: (method: string, params: JsonObject) => Promise<Sized>,
+  onTtl?: (ttlMs: number) => void,
 ): Promise<JsonObject[]> {
   const { method, member, key } = LISTS[list];
   const entries: JsonObject[] = [];
@@ -66,7 +67,8 @@ export async function listPages(
       throw new ConnectionError("too_large", server, `${method} has more than ${most}`);
     }
     for (const entry of page) if (isObject(entry) && typeof entry[key] === "string") entries.push(entry);
-    const { nextCursor } = result;
+    const { nextCursor, ttlMs } = result;
+    if (typeof ttlMs === "number") onTtl?.(ttlMs);
     if (nextCursor === undefined || nextCursor === null) return entries;
     if (typeof nextCursor !== "string") {
       throw malformed(server, `${method} has a cursor that is not a string`);

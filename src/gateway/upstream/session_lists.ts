@@ -1,6 +1,6 @@
 /**
  * The lists of one session of an upstream, and when they are read: over each new connection, after the upstream said that
- * they changed, and again after a failure.
+ * they changed, when they may have changed unannounced, and again after a failure.
  *
  * @module
  */
@@ -34,6 +34,8 @@ export interface ListedSession {
 const DEBOUNCE_MS = 100;
 /** The least time between two refreshes of one session. */
 const MIN_REFRESH_INTERVAL_MS = 1_000;
+/** The least time before a list is read again that the upstream did not announce as changed. */
+const MIN_UNANNOUNCED_INTERVAL_MS = 30_000;
 /** The pause before a list that failed is read again doubles with each failure. */
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 300_000;
@@ -49,7 +51,10 @@ export class SessionLists {
   /** The lists to read next, and those of them that the upstream announced. */
   #stale = new Set<ListName>();
   #announced = new Set<ListName>();
+  /** When the lists end whose changes the upstream does not announce. */
+  readonly #ends = new Map<ListName, number>();
   #readAt = -Infinity;
+  #doubtedAt = -Infinity;
   #failures = 0;
   /** When the next read begins. */
   #due = Infinity;
@@ -64,6 +69,7 @@ export class SessionLists {
   readAll(): void {
     this.close();
     this.#announced.clear();
+    this.#ends.clear();
     this.#failures = 0;
     this.#stale = new Set(LISTS);
     this.#read();
@@ -78,6 +84,24 @@ export class SessionLists {
   changed(lists: readonly ListName[]): void {
     for (const list of lists) this.#announced.add(list);
     this.#readLater(lists, DEBOUNCE_MS);
+  }
+
+  /** Reads those lists again that have ended. */
+  refresh(): void {
+    const now = this.#host.now();
+    for (const [list, end] of this.#ends) {
+      if (end > now) continue;
+      this.#ends.delete(list);
+      this.#readLater([list], 0);
+    }
+  }
+
+  /** Reads all lists again, after an answer that a name is not known. A caller can cause it, so not often. */
+  doubt(): void {
+    const now = this.#host.now();
+    if (now < this.#doubtedAt + MIN_UNANNOUNCED_INTERVAL_MS) return;
+    this.#doubtedAt = now;
+    this.#readLater(LISTS, 0);
   }
 
   close(): void {
@@ -118,7 +142,10 @@ export class SessionLists {
     this.#announced = new Set();
     this.#readAt = host.now();
     try {
-      const raw = await fetchLists(client, session.info, { caller, timeout: host.timeout }, this.raw, lists);
+      const exchange = { caller, timeout: host.timeout };
+      const raw = await fetchLists(client, session.info, exchange, this.raw, lists, (list, ttlMs) => {
+        this.#ends.set(list, this.#readAt + Math.max(MIN_UNANNOUNCED_INTERVAL_MS, ttlMs));
+      });
       const digest = await digestLists(raw);
       this.raw = raw;
       if (digest !== this.digest) await host.offer(digest, raw, () => this.digest = digest);

@@ -28,6 +28,8 @@ export interface Script {
   ) => Promise<JsonObject>;
   /** @default accepts */
   subscribe?: (uri: string) => Promise<void>;
+  /** `ttlMs` of its lists. @default none */
+  ttl?: number;
   capabilities?: JsonObject;
   revision?: string;
 }
@@ -130,9 +132,11 @@ function newClient(
       request,
       requestOnce: request,
       notify: () => Promise.resolve(),
-      listAll: async (list) =>
-        await script.list?.(list) ??
-          (list === "tools" ? [{ name: "echo", inputSchema: INPUT }] : []),
+      listAll: async (list, exchange) => {
+        if (script.ttl !== undefined) exchange?.onTtl?.(script.ttl);
+        return await script.list?.(list) ??
+          (list === "tools" ? [{ name: "echo", inputSchema: INPUT }] : []);
+      },
       subscribe: async (uri) => await script.subscribe?.(uri),
       unsubscribe: () => Promise.resolve(),
       close: () => {

@@ -6,7 +6,8 @@
 import type { Principal } from "../../http/principal.ts";
 import type { ChangedFor } from "../../mcp/definition/changes.ts";
 import { userKey } from "../../mcp/session/principal_key.ts";
-import type { ListName } from "../../mcp_client/client.ts";
+import { INVALID_PARAMS } from "../../jsonrpc/error.ts";
+import { type ListName, McpError } from "../../mcp_client/client.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
 import { CallLimiter } from "../call_limiter.ts";
 import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
@@ -91,6 +92,7 @@ export class Upstream implements CallTarget {
   /** What the caller is offered now; `undefined` before the first answer of the upstream. */
   offeredTo(caller: Principal | undefined): readonly UpstreamDefinition[] | undefined {
     const { lists, state } = this.sessionOf(caller);
+    lists.refresh();
     if (lists.digest !== undefined) return this.#sets.get(lists.digest)?.definitions;
     return state === "connection_required"
       ? this.#connectTool ??= [connectTool(this, this.prefix, this.#taken.prefixes)]
@@ -146,6 +148,8 @@ export class Upstream implements CallTarget {
     const left = session as UpstreamSession;
     if (error === undefined) left.breaker.succeed();
     else if (isOutageOfCall(error)) left.breaker.fail();
+    // Of a name that is not known, and of other arguments that the upstream refuses.
+    else if (error instanceof McpError && error.code === INVALID_PARAMS) left.lists.doubt();
     this.#end(left);
   }
 

@@ -79,6 +79,7 @@ function featuresOf({ capabilities, revision }: ConnectionInfo): UpstreamFeature
 /**
  * Fetches the lists that the upstream's capabilities name. A list that fails is kept as it was before.
  * @param wanted the lists to fetch; the others are taken from `before`
+ * @param onTtl called with the milliseconds for which a list may be kept whose changes the upstream does not announce
  */
 export async function fetchLists(
   client: McpClient,
@@ -86,6 +87,7 @@ export async function fetchLists(
   exchange: ClientExchange,
   before: RawLists | undefined,
   wanted: ReadonlySet<ListName>,
+  onTtl: (list: ListName, ttlMs: number) => void,
 ): Promise<RawLists> {
   const { capabilities: { extensions, ...capabilities } } = info;
   // Without resources, the files of skills could not be read.
@@ -97,10 +99,12 @@ export async function fetchLists(
     from: JsonObject = capabilities,
   ): Promise<readonly JsonObject[] | undefined> => {
     if (wanted.has(list)) failed.delete(list);
-    if (!isObject(from[capability])) return NO_ENTRIES;
+    const declared = from[capability];
+    if (!isObject(declared)) return NO_ENTRIES;
     if (!wanted.has(list)) return before?.[list];
     try {
-      return await client.listAll(list, exchange);
+      if (declared.listChanged === true) return await client.listAll(list, exchange);
+      return await client.listAll(list, { ...exchange, onTtl: (ttlMs) => onTtl(list, ttlMs) });
     } catch (error) {
       if (!isOfOneList(error)) throw error;
       failed.set(list, error);

@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { INTERNAL_ERROR, INVALID_PARAMS, type RpcError } from "../../jsonrpc/error.ts";
+import { McpError } from "../../mcp_client/client.ts";
 import { ConfigurationError } from "./configuration/configuration.ts";
 import { callContext, INPUT, scripted } from "./test_scripted_client.ts";
 import type { Upstreams } from "./upstream_definition.ts";
@@ -34,6 +36,61 @@ test("refreshes its lists when they change, and a flood of notifications is one 
   await changed;
   assert.equal(names(upstreams), ["up_first", "up_second"]);
   assert.is(lists, 2);
+  await upstreams.close();
+});
+
+test("a list whose changes are not announced is read again when it is asked for after its time, at most every 30 s", async () => {
+  let time = 0;
+  const reads = { announced: 0, silent: 0 };
+  const list = (name: keyof typeof reads) => () => [{ name: `tool_${++reads[name]}`, inputSchema: INPUT }];
+  const { upstreams } = start({
+    announced: { ttl: 0, list: list("announced") },
+    silent: { ttl: 0, list: list("silent"), capabilities: { tools: {} } },
+  }, { now: () => time });
+  await upstreams.ready();
+  const offered = ["announced_tool_1", "silent_tool_1"];
+  time = 29_999;
+  assert.equal(names(upstreams), offered);
+  // A read would have begun.
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(reads, { announced: 1, silent: 1 });
+  time = 30_000;
+  assert.equal(names(upstreams), offered);
+  await until(() => names(upstreams).includes("silent_tool_2"));
+  assert.equal(reads, { announced: 1, silent: 2 });
+  await upstreams.close();
+});
+
+test("reads its lists again after an upstream did not know the name of a call, at most every 30 s", async () => {
+  let time = 0;
+  let lists = 0;
+  let code = INTERNAL_ERROR;
+  const { upstreams } = start({
+    up: {
+      list: () => [{ name: "same", inputSchema: INPUT }, { name: `tool_${++lists}`, inputSchema: INPUT }],
+      call: () => Promise.reject(new McpError(code, "Unknown tool: same")),
+    },
+  }, { now: () => time });
+  await upstreams.ready();
+  const call = async (): Promise<unknown> => {
+    try {
+      return await findTool(upstreams, "up_same").run({}, callContext());
+    } catch (error) {
+      return (error as RpcError).code;
+    }
+  };
+  time = 10_000;
+  assert.is(await call(), INTERNAL_ERROR);
+  code = INVALID_PARAMS;
+  assert.is(await call(), INVALID_PARAMS);
+  await until(() => names(upstreams).includes("up_tool_2"));
+  time = 39_999;
+  assert.is(await call(), INVALID_PARAMS);
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.is(lists, 2);
+  time = 40_000;
+  assert.is(await call(), INVALID_PARAMS);
+  await until(() => names(upstreams).includes("up_tool_3"));
   await upstreams.close();
 });
 
