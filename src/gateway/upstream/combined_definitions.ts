@@ -1,13 +1,12 @@
 /**
- * What several upstreams offer together, each definition with a name of its own.
+ * What several upstreams offer together, each definition with a name or URI of its own.
  *
  * @module
  */
-import { toMarkedName, toPrefix } from "./names.ts";
 import type { UpstreamDefinition } from "./upstream_definition.ts";
 
-/** An upstream, and what it offers. */
-type Part = readonly [upstream: { readonly name: string }, definitions: readonly UpstreamDefinition[]];
+/** What one upstream offers. */
+type Part = readonly UpstreamDefinition[];
 
 /** Combinations that are kept. */
 const MAX_COMBINATIONS = 1000;
@@ -20,10 +19,10 @@ export class CombinedDefinitions {
   #lastNumber = 0;
 
   of(parts: readonly Part[]): readonly UpstreamDefinition[] {
-    const key = parts.map(([, definitions]) => this.#numberOf(definitions)).join();
+    const key = parts.map((part) => this.#numberOf(part)).join();
     let all = this.#combined.get(key);
     if (!all) {
-      this.#combined.set(key, all = withDistinctNames(parts));
+      this.#combined.set(key, all = withoutRepetitions(parts.flat()));
       if (this.#combined.size > MAX_COMBINATIONS) {
         this.#combined.delete(this.#combined.keys().next().value!);
       }
@@ -42,26 +41,13 @@ export class CombinedDefinitions {
   }
 }
 
-/** All definitions. Only upstreams that keep their names can have one name twice: the first in order has it. */
-function withDistinctNames(
-  parts: readonly Part[],
-): readonly UpstreamDefinition[] {
+/** Different upstreams have different names and URIs; of one, two entries can get the same, and the first has it. */
+function withoutRepetitions(definitions: readonly UpstreamDefinition[]): readonly UpstreamDefinition[] {
   const taken = new Set<string>();
-  return parts.flatMap(([{ name }, definitions]) =>
-    definitions.flatMap((each): UpstreamDefinition[] => {
-      const key = identityOf(each);
-      if (!taken.has(key)) {
-        taken.add(key);
-        return [each];
-      }
-      // A resource has no other URI by which its upstream could be distinguished.
-      if (each.kind !== "tool" && each.kind !== "prompt") return [];
-      const renamed = { ...each, name: toMarkedName(toPrefix(name), each.originalName) };
-      if (taken.has(identityOf(renamed))) return [];
-      taken.add(identityOf(renamed));
-      return [renamed];
-    })
-  );
+  return definitions.filter((each) => {
+    const key = identityOf(each);
+    return !taken.has(key) && taken.add(key);
+  });
 }
 
 function identityOf(definition: UpstreamDefinition): string {

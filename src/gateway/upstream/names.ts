@@ -1,7 +1,7 @@
 /**
  * The names of tools and prompts of upstreams as clients see them: `PREFIX_NAME`, of the characters and length that MCP
  * allows (2025-11-25, tools). A name depends on the configuration and on the upstream's own name for the entry, not on what
- * other upstreams offer, so it stays the same when they come and go.
+ * other upstreams offer now, so it stays the same when they fail and come back.
  *
  * @module
  */
@@ -17,6 +17,17 @@ export function toPrefix(name: string): string {
   const clean = name.replace(FORBIDDEN, "_");
   if (clean === name && name.length <= MAX_PREFIX_CHARACTERS) return name;
   return `${clean.slice(0, MAX_PREFIX_CHARACTERS - 7)}_${digest(name, 6)}`;
+}
+
+/**
+ * The prefixes of upstreams, by name. Of several that want none, the first by name has none, also while it offers nothing: so
+ * no name passes from one upstream to another.
+ */
+export function assignPrefixes(
+  upstreams: readonly { readonly name: string; readonly prefix: string | undefined }[],
+): ReadonlyMap<string, string> {
+  const [plain] = upstreams.filter(({ prefix }) => prefix === "").map(({ name }) => name).sort();
+  return new Map(upstreams.map(({ name, prefix }) => [name, name === plain ? "" : prefix || toPrefix(name)]));
 }
 
 /**

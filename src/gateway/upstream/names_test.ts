@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { processorTime } from "../../http/test_loop_watchdog.ts";
-import { createNames, matchesPattern, toMarkedName, toPrefix } from "./names.ts";
+import { assignPrefixes, createNames, matchesPattern, toMarkedName, toPrefix } from "./names.ts";
 
 const test = suite("gateway/upstream/names");
 const VALID = /^[A-Za-z0-9_.-]{1,128}$/;
@@ -31,6 +31,16 @@ test("every name becomes a valid one, and different names stay different", () =>
   for (const each of made) assert.match(each, VALID);
   assert.is(new Set(made).size, names.length);
   assert.equal(made, names.map(createNames("up", ["other", "up"])));
+});
+
+test("of upstreams that want no prefix, the first by name has none, in any order", () => {
+  const all = [["c", ""], ["b", ""], ["a", undefined], ["d", "x"]].map(([name, prefix]) => ({
+    name: name!,
+    prefix,
+  }));
+  for (const some of [all, all.toReversed()]) {
+    assert.equal(Object.fromEntries(assignPrefixes(some)), { a: "a", b: "", c: "c", d: "x" });
+  }
 });
 
 test("no upstream can take a name of another one", () => {

@@ -14,7 +14,6 @@ import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
 import type { UpstreamConfiguration } from "./configuration/configuration.ts";
 import { createDefinitions, type TakenNames } from "./definitions.ts";
 import { isOutageOfCall, UpstreamFailure, UpstreamPaused } from "./failure.ts";
-import { toPrefix } from "./names.ts";
 import { OfferedSets } from "./offered_sets.ts";
 import type { CallerContext, CallTarget, ConnectedSession } from "./proxy/call_target.ts";
 import { connectTool } from "./proxy/connect_tool.ts";
@@ -49,9 +48,7 @@ const WAITING_PER_RUNNING = 4;
 export class Upstream implements CallTarget {
   readonly name: string;
   readonly configuration: UpstreamConfiguration;
-  readonly prefix: string;
-  readonly uris: UriMap;
-  readonly isNamed: boolean;
+  uris: UriMap;
   readonly timeout: number;
   readonly #host: UpstreamHost;
   readonly #access: UpstreamAccess;
@@ -59,19 +56,18 @@ export class Upstream implements CallTarget {
   readonly #sessions = new Map<string, UpstreamSession>();
   readonly #sets = new OfferedSets((lists) => this.#define(lists));
   #connectTool: readonly UpstreamDefinition[] | undefined;
+  #prefix = "";
   #taken: TakenNames = { prefixes: [], heads: [] };
   #isClosed = false;
 
   constructor(host: UpstreamHost, configuration: UpstreamConfiguration, access: UpstreamAccess) {
-    const { name, prefix, timeout, maxConcurrent } = configuration;
+    const { name, timeout, maxConcurrent } = configuration;
     this.#host = host;
     this.#access = access;
     this.configuration = configuration;
     this.name = name;
     this.timeout = timeout;
-    this.prefix = prefix ?? toPrefix(name);
-    this.isNamed = this.prefix !== "";
-    this.uris = this.isNamed ? createUriMap(name) : createKeptUris(name);
+    this.uris = createUriMap(name);
     this.#limiter = new CallLimiter(maxConcurrent, maxConcurrent * WAITING_PER_RUNNING, timeout);
   }
 
@@ -95,7 +91,7 @@ export class Upstream implements CallTarget {
     lists.refresh();
     if (lists.digest !== undefined) return this.#sets.get(lists.digest)?.definitions;
     return state === "connection_required"
-      ? this.#connectTool ??= [connectTool(this, this.prefix, this.#taken.prefixes)]
+      ? this.#connectTool ??= [connectTool(this, this.#prefix, this.#taken.prefixes)]
       : undefined;
   }
 
@@ -190,6 +186,17 @@ export class Upstream implements CallTarget {
     return true;
   }
 
+  /** Whether its names and URIs say that they are of it. */
+  get isNamed(): boolean {
+    return this.#prefix !== "";
+  }
+
+  /** Sets the prefix that it has beside the other upstreams. {@linkcode setTaken} must follow. */
+  setPrefix(prefix: string): void {
+    this.#prefix = prefix;
+    this.uris = this.isNamed ? createUriMap(this.name) : createKeptUris(this.name);
+  }
+
   /** Names the definitions anew after an upstream was added or removed. */
   setTaken(taken: TakenNames): void {
     this.#taken = taken;
@@ -268,8 +275,8 @@ export class Upstream implements CallTarget {
   }
 
   #define(lists: UpstreamLists): readonly UpstreamDefinition[] {
-    const { configuration: { scopes }, uris, prefix } = this;
-    return createDefinitions(lists, { target: this, scopes, uris }, prefix, this.#taken);
+    const { configuration: { scopes }, uris } = this;
+    return createDefinitions(lists, { target: this, scopes, uris }, this.#prefix, this.#taken);
   }
 
   #dropOldest(): void {

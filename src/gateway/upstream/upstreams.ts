@@ -15,8 +15,8 @@ import { CombinedDefinitions } from "./combined_definitions.ts";
 import { ConfigurationError, type UpstreamConfiguration } from "./configuration/configuration.ts";
 import type { ReadVariable } from "./configuration/environment.ts";
 import { later } from "./later.ts";
-import { toPrefix } from "./names.ts";
-import { parseMcpServer, parseMcpServers } from "./configuration/parse_configuration.ts";
+import { assignPrefixes } from "./names.ts";
+import { checkPrefixes, parseMcpServer, parseMcpServers } from "./configuration/parse_configuration.ts";
 import { staticAccess } from "./static_access.ts";
 import { createTransports, type LaunchUpstream, refuseProcess } from "./transports.ts";
 import { createMcpClient } from "../../mcp_client/create_client.ts";
@@ -113,10 +113,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
 
   function rename(): void {
-    const all = ordered();
-    const prefixes = all.map(({ prefix }) => prefix);
+    const all = [...upstreams.values()];
+    const prefixes = assignPrefixes(all.map(({ configuration }) => configuration));
+    for (const each of all) each.setPrefix(prefixes.get(each.name)!);
     const heads = all.flatMap(({ uris }) => uris.heads);
-    for (const each of all) each.setTaken({ prefixes, heads });
+    for (const each of all) each.setTaken({ prefixes: [...prefixes.values()], heads });
     combined.clear();
     host.onChange();
   }
@@ -149,7 +150,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   sweep();
 
   return {
-    list: (caller) => combined.of(ordered().map((each) => [each, each.offeredTo(caller) ?? []] as const)),
+    list: (caller) => combined.of(ordered().map((each) => each.offeredTo(caller) ?? [])),
     prepare,
     ready: () => within(started),
     watch(onChange) {
@@ -176,7 +177,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       const configuration = parseMcpServer(name, server, references);
       const before = upstreams.get(name);
       const others = [...upstreams.values()].filter((each) => each !== before);
-      if (configuration) checkPrefix(configuration, others);
+      if (configuration) {
+        const problems: string[] = [];
+        checkPrefixes([...others.map((each) => each.configuration), configuration], "mcpServers", problems);
+        if (problems.length > 0) throw new ConfigurationError(problems);
+      }
       // One that cannot be created leaves the one before as it is.
       const added = configuration && create(configuration);
       before?.close();
@@ -205,14 +210,4 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
       await Promise.all([...upstreams.values()].map((each) => each.close()));
     },
   };
-}
-
-/** @throws {ConfigurationError} when another upstream has the prefix */
-function checkPrefix(
-  { name, prefix = toPrefix(name) }: UpstreamConfiguration,
-  others: readonly Upstream[],
-): void {
-  const owner = prefix && others.find((each) => each.prefix === prefix);
-  if (!owner) return;
-  throw new ConfigurationError([`mcpServers.${name}.prefix: is the prefix of ${owner.name} too`]);
 }

@@ -1,9 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { INTERNAL_ERROR, INVALID_PARAMS, type RpcError } from "../../jsonrpc/error.ts";
-import { McpError } from "../../mcp_client/client.ts";
+import { ConnectionError, McpError } from "../../mcp_client/client.ts";
 import { ConfigurationError } from "./configuration/configuration.ts";
-import { callContext, INPUT, scripted } from "./test_scripted_client.ts";
+import { callContext, INPUT, type Script, scripted } from "./test_scripted_client.ts";
 import type { Upstreams } from "./upstream_definition.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { findTool, first, names, start } from "./test_upstreams.ts";
@@ -195,9 +195,53 @@ test("names do not depend on the order in which upstreams connect", async () => 
   }
   assert.equal(seen[0], seen[1]);
   assert.is(new Set(seen[0]).size, 6);
-  for (const each of ["echo", "only_a", "only_b", "c_x"]) {
+  for (const each of ["echo", "only_a", "b_echo", "b_only_b", "c_x"]) {
     assert.ok(seen[0]!.includes(each));
   }
+});
+
+test("attack: an upstream takes no name or URI of another that is not connected, where neither has a prefix", async () => {
+  const script: Script = {
+    capabilities: { tools: {}, resources: {}, prompts: {} },
+    list: (list) => {
+      if (list === "tools") return [{ name: "send", inputSchema: INPUT }];
+      if (list === "prompts") return [{ name: "ask" }];
+      return list === "resources" ? [{ uri: "notes://1", name: "note" }] : [];
+    },
+  };
+  const down = () => Promise.reject(new ConnectionError("unreachable", "a", "no connection"));
+  const { upstreams, clients } = scripted({
+    a: { ...script, connect: down },
+    b: script,
+    c: { connect: down },
+  });
+  const plain = (name: string) => ({ url: `https://${name}.example`, prefix: "" });
+  const both = createUpstreams({
+    ...upstreams,
+    startTimeout: 30_000,
+    mcpServers: { a: plain("a"), b: plain("b") },
+  });
+  await both.ready();
+  const uris = () => both.list(undefined).flatMap((each) => each.kind === "resource" ? [each.uri] : []);
+  assert.equal(names(both), ["b_send", "b_ask"]);
+  assert.equal(uris(), ["upstream://b/notes://1"]);
+  await both.subscribe("notes://1", undefined);
+  const updates: string[] = [];
+  both.watchResources((uri) => updates.push(uri));
+  const updated = first(both.watchResources);
+  await both.subscribe("upstream://b/notes://1", undefined);
+  clients.find(({ options }) => options.transport.name === "b")!
+    .options.onNotification!("notifications/resources/updated", { uri: "notes://1" });
+  await updated;
+  assert.equal(updates, ["upstream://b/notes://1"]);
+  // Without the first one, the next has its names.
+  await both.remove("a");
+  assert.equal([...names(both), ...uris()], ["send", "ask", "notes://1"]);
+  // The prefix that it would have again is taken meanwhile.
+  both.add("c", { url: "https://c.example", prefix: "b" });
+  assert.throws(() => both.add("a", plain("a")), (error: unknown) => error instanceof ConfigurationError);
+  assert.equal(names(both), ["send", "ask"]);
+  await both.close();
 });
 
 test("the status has no secret", async () => {

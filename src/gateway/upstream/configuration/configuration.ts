@@ -28,7 +28,8 @@ export interface UrlConfiguration {
 /** What the gateway does with an upstream. */
 export interface UpstreamOptions {
   /**
-   * The beginning of the names that clients see, before `_`. With "" the upstream keeps its names and URIs.
+   * The beginning of the names that clients see, before `_`. With "" the upstream keeps its names and URIs; of several such
+   * upstreams only the first by name does, and the others have the default.
    * @default the name of the upstream
    */
   readonly prefix?: string;

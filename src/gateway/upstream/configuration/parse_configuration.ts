@@ -9,7 +9,7 @@ import { isObject } from "../../../json_schema/value.ts";
 import { LEGACY, MODERN } from "../../../mcp_client/revision.ts";
 import { ConfigurationError, type UpstreamConfiguration } from "./configuration.ts";
 import { Problems } from "./problems.ts";
-import { toPrefix } from "../names.ts";
+import { assignPrefixes } from "../names.ts";
 import { parseEnvironment, type ReadVariable, type References } from "./environment.ts";
 
 const DEFAULT_TIMEOUT_S = 30;
@@ -275,14 +275,13 @@ function parseMap(member: string, value: unknown, problems: Problems, text: ToTe
 }
 
 /** Two upstreams with one prefix could not be distinguished. */
-function checkPrefixes(
+export function checkPrefixes(
   configurations: readonly UpstreamConfiguration[],
   place: string,
   problems: string[],
 ): void {
   const owners = new Map<string, string>();
-  for (const { name, prefix = toPrefix(name) } of configurations) {
-    if (prefix === "") continue;
+  for (const [name, prefix] of assignPrefixes(configurations)) {
     const owner = owners.get(prefix);
     if (owner !== undefined) problems.push(`${place}.${name}.prefix: is the prefix of ${owner} too`);
     owners.set(prefix, name);

@@ -129,6 +129,9 @@ test("names the place of every problem", () => {
   );
   const named = { url: "https://a.example" };
   assert.equal(problemsOf({ a: { ...named, prefix: "b" }, b: named }), ["mcpServers.b.prefix"]);
+  const plain = { ...named, prefix: "" };
+  assert.equal(problemsOf({ a: plain, b: plain, c: { ...named, prefix: "a" } }), []);
+  assert.equal(problemsOf({ a: plain, b: plain, c: { ...named, prefix: "b" } }), ["mcpServers.c.prefix"]);
   assert.equal(problemsOf(undefined), ["mcpServers"]);
 });
 
