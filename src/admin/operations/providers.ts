@@ -182,7 +182,8 @@ export const updateProvider: AdminOperation<ProviderPath & ProviderSettingsInput
   name: "updateProvider",
   method: "PATCH",
   path: "/providers/:provider",
-  summary: "Change the settings of an identity provider; null removes one",
+  summary:
+    "Change the settings of an identity provider; null removes one. Another issuer, tenant or client id revokes its kept tokens",
   input: input({
     provider: PROVIDER,
     client_id: CLIENT_ID,
@@ -194,7 +195,8 @@ export const updateProvider: AdminOperation<ProviderPath & ProviderSettingsInput
     const sealer = createSecretSealer(context.providers.secret);
     const changes = toMembers(settings) as ProviderChanges;
     checkScopes(context, Object.keys(changes.scopes ?? {}));
-    const stored = await refuseInvalid(() => update(context.store, sealer, provider, changes));
+    const onMoved = () => endProviderTokens(context.providers, provider);
+    const stored = await refuseInvalid(() => update(context.store, sealer, provider, changes, onMoved));
     if (!stored) throw notFound("Provider", provider);
     return toAdminProvider(context, stored);
   },
@@ -210,9 +212,12 @@ export const removeProvider: AdminOperation<ProviderPath, void> = {
   subject: ({ provider }) => provider,
   async run(context, { provider }) {
     await getProvider(context, provider);
+    const before = await context.providers.providers.find(provider);
     // First its tokens: without the provider they cannot be revoked.
-    await endProviderTokens(context.providers, provider);
+    await endProviderTokens(context.providers, provider, before);
     if (!await remove(context.store, provider)) throw notFound("Provider", provider);
+    // Those of sign-ins that ended meanwhile.
+    await endProviderTokens(context.providers, provider, before);
   },
 };
 

@@ -50,7 +50,7 @@ export async function changeProviders(
   const known = account.identities.find((each) => isSame(each, identity));
   if (!known) return await notFound(as, request);
   const { provider } = known;
-  const kept = await readProviderTokens(as, account.id, provider);
+  const kept = await readProviderTokens(as, account.id);
   const outcome = await unlinkIdentity(
     store,
     account.id,
@@ -60,10 +60,9 @@ export async function changeProviders(
   );
   if (outcome === "unknown") return await notFound(as, request);
   if (outcome === "last") return await providersPage(as, request, account, { problem: "last" });
-  // Those of another account at the same provider stay.
-  if ((await readProviderTokens(as, account.id, provider)).length === 0) {
-    revokeLater(as, context, account.id, kept);
-  }
+  // Those of other identities stay.
+  const left = new Set((await readProviderTokens(as, account.id)).map(({ provider }) => provider));
+  revokeLater(as, context, account.id, kept.filter(({ provider }) => !left.has(provider)));
   as.observe({ type: "identity_unlinked", user: account.id, provider, ip: context.ip });
   return redirectDone(as, PATH, "unlinked", account.signedIn.session);
 }

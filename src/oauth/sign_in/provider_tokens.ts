@@ -152,16 +152,25 @@ export async function revokeProviderTokens(
   }));
 }
 
-/** Revokes and removes all kept tokens of a provider, before the provider is removed. @returns their number */
-export async function endProviderTokens(access: ProviderAccess, id: string): Promise<number> {
+/**
+ * Revokes and removes all kept tokens of a provider, before the provider is removed or becomes another one.
+ * @param provider as it was, when it is removed already
+ * @returns their number
+ */
+export async function endProviderTokens(
+  access: ProviderAccess,
+  id: string,
+  provider?: SignInProvider | undefined,
+): Promise<number> {
+  const revoking = provider ?? await access.providers.find(id);
   const sealer = sealerOf(access);
   let count = 0;
   for await (const entry of listAll<StoredProviderTokens>(access.store, ["provider_tokens"])) {
-    const [, user, provider] = entry.key;
-    if (provider !== id) continue;
+    const [, user, of] = entry.key;
+    if (of !== id) continue;
     const tokens = await open(sealer, entry);
     await access.store.commit({ remove: [entry.key] });
-    if (tokens) await revokeProviderTokens(access, String(user), [{ provider: id, tokens }]);
+    if (tokens && revoking) await revoke(access, revoking, String(user), tokens);
     count++;
   }
   return count;

@@ -13,6 +13,7 @@ import { removeUser } from "../users/remove_user.ts";
 import { listLinkedUsers } from "./linked_account.ts";
 import { oidc } from "./oidc.ts";
 import {
+  endProviderTokens,
   getProviderToken,
   keepProviderTokens,
   readProviderTokens,
@@ -158,6 +159,26 @@ test("tokens end with the identity: removed in the same commit, and revoked at t
   assert.is(await tokenOf(servers[0]!, id), undefined);
   await revokeProviderTokens(access, id, kept);
   assert.equal(provider.revoked, ["first", kept[0]!.tokens.access_token]);
+});
+
+test("tokens end with the identity at each provider of its issuer", async () => {
+  const { store, servers, id } = await newKeepers();
+  const access = servers[0]!.service.providerAccess;
+  const identity = { issuer: PROVIDER, subject: "248289", emailVerified: false, groups: [], claims: {} };
+  await keepProviderTokens(access, id, "second", identity, { access_token: "other" });
+  assert.is((await store.list(["provider_tokens", id])).length, 2);
+  await unlinkIdentity(store, id, identity, () => Promise.resolve([]), () => Promise.resolve(true));
+  assert.equal(await store.list(["provider_tokens", id]), []);
+});
+
+test("tokens of a sign-in are revoked by the provider as it was, when it is removed already", async () => {
+  const { provider, store, servers, id } = await newKeepers();
+  const access = servers[0]!.service.providerAccess;
+  const before = await access.providers.find("oidc");
+  const removed = { ...access, providers: { ...access.providers, find: () => Promise.resolve(undefined) } };
+  assert.is(await endProviderTokens(removed, "oidc", before), 1);
+  assert.is(await store.get(providerTokensKey(id, "oidc")), undefined);
+  assert.is(provider.revoked.length, 2);
 });
 
 test("a provider that does not revoke is an event, and no failure", async () => {

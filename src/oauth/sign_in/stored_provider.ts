@@ -153,8 +153,12 @@ export type ProviderChanges = {
     | undefined;
 };
 
+/** Another value of one of these makes it another client, or another server: tokens of before are not for it. */
+const IDENTITY = ["issuer", "tenant", "clientId"] as const;
+
 /**
  * Changes a provider. The users who signed in at it keep their accounts while its issuer stays the same.
+ * @param onMoved called before the commit, when tokens of the provider as it was are not for what it becomes
  * @returns `undefined` when there is no provider with this id
  * @throws {TypeError} as {@linkcode addProvider}; then nothing is changed
  */
@@ -163,6 +167,7 @@ export async function updateProvider(
   sealer: Sealer,
   id: string,
   { clientSecret, ...changes }: ProviderChanges,
+  onMoved: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<StoredProvider | undefined> {
   return await retryLostRaces(async () => {
     const entry = await store.get<StoredProvider>(providerKey(id));
@@ -177,15 +182,19 @@ export async function updateProvider(
     else if (clientSecret !== undefined) members.sealedSecret = await sealer.seal(clientSecret);
     const value = members as unknown as StoredProvider;
     defineProviders([await openProvider(value, sealer)]);
+    if (IDENTITY.some((name) => value[name] !== entry.value[name])) await onMoved();
     return await compareAndSet(store, entry.key, entry.version, value) ? value : LOST_RACE;
   });
 }
 
 /** Removes a provider. @returns `false` when there is no provider with this id */
 export async function removeProvider(store: Store, id: string): Promise<boolean> {
-  const entry = await store.get(providerKey(id));
-  if (!entry) return false;
-  return await store.commit({ check: [{ key: entry.key, version: entry.version }], remove: [entry.key] });
+  return await retryLostRaces(async () => {
+    const entry = await store.get(providerKey(id));
+    if (!entry) return false;
+    const { key, version } = entry;
+    return await store.commit({ check: [{ key, version }], remove: [key] }) || LOST_RACE;
+  });
 }
 
 /** The stored providers, in order of their ids. */

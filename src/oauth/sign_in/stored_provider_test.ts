@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { soleSecret } from "../../crypto/server_secrets.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Entry } from "../../store/store.ts";
+import { beforeNextCommit } from "../../store/test_meanwhile.ts";
 import type { StoredProvider } from "../records/provider_record.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { newServer } from "../test_server.ts";
@@ -43,6 +44,39 @@ test("a provider that is added, changed and removed counts at once", async () =>
   assert.is(await removeProvider(server.store, "work"), false);
   assert.equal([await isShown(), (await server.send("/login/work")).status], [false, 404]);
 });
+
+test("a provider that is changed while it is removed is removed", async () => {
+  const store = memoryStore();
+  const sealer = createSecretSealer(SECRET);
+  await addProvider(store, sealer, WORK);
+  beforeNextCommit(store, () => updateProvider(store, sealer, "work", { name: "Office" }));
+  assert.is(await removeProvider(store, "work"), true);
+  assert.equal(await Array.fromAsync(listProviders(store)), []);
+});
+
+for (
+  const [name, value, isMoved] of [
+    ["name", "Office", false],
+    ["issuer", PROVIDER, false],
+    ["issuer", "https://other.example", true],
+    ["clientId", "other", true],
+  ] as const
+) {
+  test(`tokens of a provider ${isMoved ? "end before" : "stay when"} its ${name} becomes ${value}`, async () => {
+    const store = memoryStore();
+    const sealer = createSecretSealer(SECRET);
+    await addProvider(store, sealer, WORK);
+    const seen: unknown[] = [];
+    const onMoved = async () => void seen.push((await Array.fromAsync(listProviders(store)))[0]![name]);
+    await updateProvider(store, sealer, "work", { [name]: value }, onMoved);
+    assert.equal(seen, isMoved ? [WORK[name]] : []);
+    const problem = await updateProvider(store, sealer, "work", { issuer: "no URL" }, onMoved).catch((
+      error,
+    ) => error);
+    assert.instance(problem, TypeError);
+    assert.is(seen.length, isMoved ? 1 : 0, "nothing ends for a change that is refused");
+  });
+}
 
 test("the secret is sealed, and only with the secret of the server it is read", async () => {
   const store = memoryStore();

@@ -5,15 +5,15 @@
  * @module
  */
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import type { Check, Entry, Put, Store } from "../../store/store.ts";
+import { type Check, type Entry, listAll, type Put, type Store } from "../../store/store.ts";
 import {
   type LinkedAccount,
   linkedAccountKey,
-  providerTokensKey,
   type StoredProviderTokens,
   userIdentitiesPrefix,
   type UserIdentity,
   userIdentityKey,
+  userProviderTokensPrefix,
 } from "../records/provider_record.ts";
 import { findOwner, withdrawRights } from "./account_record.ts";
 import type { Identity } from "./provider.ts";
@@ -94,8 +94,10 @@ export async function unlinkIdentity(
     }
     const { check: owner = [], set = [] } = await withdrawRights(store, user);
     const remove = [key, linkedAccountKey(issuer, subject)];
-    const tokens = await store.get<StoredProviderTokens>(providerTokensKey(user, entry.value.provider));
-    if (tokens?.value.issuer === issuer && tokens.value.subject === subject) remove.push(tokens.key);
+    // Two providers can have one issuer.
+    for await (const { key, value } of listAll<StoredProviderTokens>(store, userProviderTokensPrefix(user))) {
+      if (value.issuer === issuer && value.subject === subject) remove.push(key);
+    }
     const done = await store.commit({ check: [...check, ...owner], set, remove });
     return done ? "unlinked" : LOST_RACE;
   });

@@ -57,6 +57,20 @@ test("a role that an operator gave stays at the next sign-in, where the provider
   assert.is(await signIn(), "admin");
 });
 
+test("the role of an invitation is that of the account, whichever identity signs in or is unlinked", async () => {
+  const store = memoryStore();
+  const permit = { check: [], remove: [], role: "author", created() {} } as const;
+  const signIn = async (subject: string) =>
+    (await findLinkedUser(store, identity(subject), signInAt, () => Promise.resolve(permit))).role;
+  assert.is(await signIn("1"), "author");
+  const [user] = await Array.fromAsync(listLinkedUsers(store));
+  await linkIdentity(store, user!.id, identity("2"), at);
+  assert.equal([await signIn("2"), await signIn("1")], ["author", "author"]);
+  assert.is(await unlinkIdentity(store, user!.id, identity("1"), noOtherWay, usable), "unlinked");
+  assert.is((await findAccount(store, user!.id))!.role, "author");
+  assert.is(await signIn("2"), "author");
+});
+
 test("attack: the role of an invitation does not come back at the next sign-in after an operator took it", async () => {
   const store = memoryStore();
   const permit = { check: [], remove: [], role: "admin", created() {} } as const;
