@@ -1,11 +1,16 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
+import { interruptAfter } from "../../store/test_meanwhile.ts";
 import { findLinkedUser } from "../sign_in/linked_account.ts";
 import { removeUser } from "../users/remove_user.ts";
+import { ISSUER } from "../test_server.ts";
 import { addUser } from "../users/user.ts";
 import { addPasskey, removeFactors, removeTotp, renewRecoveryCodes, setTotp } from "./change_factors.ts";
 import type { Passkey } from "./factor_record.ts";
+
+import { newAuthenticator } from "./test_authenticator.ts";
+import { codesOf, newFactorServer, optionsOf } from "./test_factors.ts";
 
 const test = suite("oauth/factors/change_factors");
 const PASSKEY: Passkey = { id: "aWQ", publicKey: "a2V5", name: "Phone", counter: 0, created: 1 };
@@ -35,6 +40,20 @@ test("without a factor there are no recovery codes", async () => {
   assert.is(await renewRecoveryCodes(store, "u1", 1, true), undefined);
   await removeTotp(store, "u1");
   assert.is(await left(store), 0);
+});
+
+test("a factor whose recovery codes were not stored offers new ones", async () => {
+  const server = await newFactorServer();
+  const browser = server.newBrowser();
+  await browser.enterPassword();
+  const form = await browser.get("/account/factors/passkey");
+  const credential = await (await newAuthenticator(ISSUER)).create(optionsOf(form.text));
+  // The challenge is used, the passkey is stored.
+  const restore = interruptAfter(server.store, 2);
+  assert.is((await browser.post("/account/factors/passkey", { credential, label: "a" })).status, 503);
+  assert.is(restore(), true);
+  assert.match((await browser.get("/account/factors")).text, 'action="/account/factors/codes"');
+  assert.is(codesOf((await browser.post("/account/factors/codes", {})).text).length, 10);
 });
 
 test("of ten concurrent passkeys all are kept", async () => {

@@ -35,7 +35,7 @@ export interface LinkedAccount {
   readonly linked: number;
   /** The user linked it to an account that existed: name and address of the account are not the provider's. */
   readonly added?: true;
-  /** The role of the invitation, for as long as the provider gives none. */
+  /** The role of the invitation, for as long as the provider gives none, where an earlier version wrote it. */
   readonly invited_role?: UserRole;
 }
 

@@ -66,13 +66,10 @@ export async function findLinkedUser(
         name: name || provider,
         ...address,
         ...rightsOf(role ?? permit?.role),
+        // Of the account, whichever identity signs in later.
+        ...(permit?.role !== undefined && { assigned_role: permit.role }),
       };
-      const account: LinkedAccount = {
-        user: user.id,
-        provider,
-        linked: now,
-        ...(permit?.role !== undefined && { invited_role: permit.role }),
-      };
+      const account: LinkedAccount = { user: user.id, provider, linked: now };
       const done = await store.commit({
         check: [{ key, version: entry?.version ?? null }, ...permit?.check ?? []],
         set: [

@@ -1,9 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
+import { beforeNextCommit } from "../../store/test_meanwhile.ts";
 import { slowCommits } from "../../store/test_slow_commits.ts";
 import { isSignedIn, linkOf, type MailServer, newMailServer } from "../mail/test_mailbox.ts";
-import { type User, userKey } from "../records/user_record.ts";
+import { invitationKey, type User, userKey } from "../records/user_record.ts";
 import { ISSUER } from "../test_server.ts";
 import { type InvitationRequest, inviteUser, listInvitations, revokeInvitation } from "./invitation.ts";
 
@@ -75,6 +76,13 @@ test("without an invitation, and with one that is revoked, expired or changed, n
   }
   assert.is((await server.browser().open("/login/sign-up")).status, 403);
   assert.is(await userOf(server, "carol"), undefined);
+});
+
+test("an invitation that is used while it is revoked was not revoked", async () => {
+  const { store } = await newMailServer(MODE);
+  const { invitation } = await inviteUser(store);
+  beforeNextCommit(store, () => store.commit({ remove: [invitationKey(invitation.id)] }));
+  assert.is(await revokeInvitation(store, invitation.id), false);
 });
 
 test("the address of an invitation cannot be changed, and is verified when the link was sent there only", async () => {

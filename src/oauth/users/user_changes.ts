@@ -8,8 +8,16 @@ import { ITERATIONS, passwords } from "../../crypto/password.ts";
 import { checkNames, checkWhole, type Names } from "../../options/option_check.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { type Check, type Commit, type Entry, type Store, timeOf } from "../../store/store.ts";
-import { type Profile, type User, userKey, usernameKey, type UserRole } from "../records/user_record.ts";
+import {
+  type Profile,
+  type User,
+  userKey,
+  usernameKey,
+  type UserRole,
+  verifiedEmailKey,
+} from "../records/user_record.ts";
 import { findOwner } from "../sign_in/account_record.ts";
+import { canonicalEmail } from "./email_address.ts";
 import {
   checkNewPassword,
   completePasswordPolicy,
@@ -114,7 +122,7 @@ export function replacePassword(
       return isSame ? withPassword(value, hash, timeOf(store)) : undefined;
     },
     UNCONDITIONAL,
-    also,
+    () => also,
   );
 }
 
@@ -142,7 +150,7 @@ export async function updateUserIf(
   if (role !== undefined) checkUserRole(role);
   if (name !== undefined) checkText("name", name, 1);
   if (email !== undefined) checkText("e-mail address", email, 0);
-  return await change(store, user, (value) => {
+  const next = (value: User | Profile): User | Profile => {
     const isNewAddress = email !== undefined && email !== value.email;
     const isNewName = name !== undefined && name !== value.name;
     // Of a user of either kind the members that differ in type are kept as they are.
@@ -156,7 +164,13 @@ export async function updateUserIf(
       ...(role !== undefined && !isUser(value) && { assigned_role: role }),
       ...((isNewAddress || isNewName) && { updated: timeOf(store) }),
     };
-  }, conditions);
+  };
+  // While an address is verified, its entry is of this user.
+  const also = ({ email: before, email_verified: verified }: User | Profile): ChangesBeside =>
+    verified !== undefined && email !== undefined && email !== before
+      ? { remove: [verifiedEmailKey(canonicalEmail(before))] }
+      : {};
+  return await change(store, user, next, conditions, also);
 }
 
 /**
@@ -189,7 +203,7 @@ async function change(
   user: string,
   next: (value: User | Profile) => User | Profile | undefined,
   conditions: Conditions = UNCONDITIONAL,
-  { set = [], remove = [] }: ChangesBeside = {},
+  also: (value: User | Profile) => ChangesBeside = () => ({}),
 ): Promise<boolean> {
   return await retryLostRaces(async () => {
     const entry = await findAccountEntry(store, user);
@@ -197,6 +211,7 @@ async function change(
     if (!value) return false;
     const { key, version } = entry;
     const check = [{ key, version }, ...await conditions(entry.value)];
+    const { set = [], remove = [] } = also(entry.value);
     return await store.commit({ check, set: [{ key, value }, ...set], remove }) || LOST_RACE;
   });
 }

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { verifiedEmailKey } from "../records/user_record.ts";
 import { layeredStore } from "../../store/drivers/layered.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { newServer, type TestServer } from "../test_server.ts";
@@ -119,6 +120,22 @@ test("name, e-mail address and role change alone; a new address is not verified"
     assert.instance(thrown, TypeError, JSON.stringify(changes));
   }
   assert.equal(await findAccount(store, "alice"), after);
+});
+
+test("a new address takes the entry of the verified one with it", async () => {
+  const { store } = await newServer();
+  const [alice] = await Array.fromAsync(listUsers(store));
+  const entry = { key: verifiedEmailKey("alice@example.com"), value: alice!.id };
+  await store.commit({
+    set: [{ key: ["user", alice!.id], value: { ...alice, email_verified: 5 } }, entry],
+  });
+  await updateUser(store, "alice", { email: "liddell@example.com" });
+  assert.is(await store.get(entry.key), undefined);
+  // Of an address that is not verified the entry is of another user.
+  const other = { key: verifiedEmailKey("liddell@example.com"), value: "user_2" };
+  await store.commit({ set: [other] });
+  await updateUser(store, "alice", { email: "alice@example.com" });
+  assert.is((await store.get(other.key))!.value, "user_2");
 });
 
 test("a locked user hears what a wrong password hears, and is the same user when unlocked", async () => {

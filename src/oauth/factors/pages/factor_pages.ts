@@ -124,9 +124,9 @@ function writeFactors(view: FactorsView, writing: Factors): PageContent {
             : texts.factorsReplaceTotp}</a></p>
         `}
       `}
-      ${recoveryCodes !== undefined && html`
+      ${(recoveryCodes !== undefined || totp !== undefined || passkeys.length > 0) && html`
         <h2>${texts.factorsCodes}</h2>
-        <p class="soft">${fill(texts.factorsCodesLeft, { count: String(recoveryCodes) })}</p>
+        <p class="soft">${fill(texts.factorsCodesLeft, { count: String(recoveryCodes ?? 0) })}</p>
         <form method="post" action="${renewCodes}"><button class="plain">${texts
           .factorsNewCodes}</button></form>
       `}
