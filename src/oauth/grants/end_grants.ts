@@ -51,8 +51,10 @@ export async function endUserGrants(store: Store, user: string, client?: string)
   // The name of a client comes from a form: only of one that has access is anything stored.
   const hasAccess = await hasRecord(store, consents) || await hasRecord(store, grants, isOfClient);
   if (client !== undefined && !hasAccess) return false;
-  await removeBelow(store, consents);
-  await markGrantsEnded(store, user, client);
+  // Those of a client are few, and go with the mark: without them a call after an interruption would find no access.
+  const remembered = client === undefined ? [] : await Array.fromAsync(listAll(store, consents));
+  if (client === undefined) await removeBelow(store, consents);
+  await markGrantsEnded(store, user, client, remembered.map(({ key }) => key));
   await removeBelow(store, grants, async (key) => await isOfClient(key) ? grantKeys(user, idOf(key)) : []);
   return hasAccess;
 }
@@ -70,8 +72,14 @@ async function hasRecord(
  * Refuses what the user allowed until now. Call it before the grants are removed, so that a grant that starts at the same time
  * is refused, or is one of those that are removed; and after the consents are, so that a request that finds one began before.
  * @param client the only client that is concerned. @default all
+ * @param remove consents that the same commit removes
  */
-export async function markGrantsEnded(store: Store, user: string, client?: string): Promise<void> {
+export async function markGrantsEnded(
+  store: Store,
+  user: string,
+  client?: string,
+  remove: readonly Key[] = [],
+): Promise<void> {
   const key = endedGrantsKey(user);
   await retryLostRaces(async () => {
     const now = timeOf(store);
@@ -80,6 +88,7 @@ export async function markGrantsEnded(store: Store, user: string, client?: strin
     return await store.commit({
       check: [{ key, version: entry?.version ?? null }],
       set: [{ key, value, expires: now + RETENTION_MS }],
+      remove,
     }) || LOST_RACE;
   });
 }

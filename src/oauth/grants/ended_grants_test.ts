@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
+import { interruptAfter } from "../../store/test_meanwhile.ts";
 import { get, post } from "../account/test_account.ts";
 import { toClient } from "../clients/client.ts";
 import { newProvider } from "../openid/test_provider.ts";
@@ -53,6 +54,21 @@ test("attack: a code that the user approved before taking the access back is ref
   assert.is((await redeem(server, other, WEB))[0], 200);
   assert.is((await get(server, server.authorizePath(), cookie)).status, 200, "the consent page");
   assert.is((await redeem(server, await codeOf(server)))[0], 200);
+});
+
+test("attack: taking the access back is repeated after an interruption, and then refuses the code", async () => {
+  for (let commits = 0, isDone = false; !isDone; commits++) {
+    const server = await newServer();
+    const user = await aliceOf(server);
+    const code = await codeOf(server);
+    const restore = interruptAfter(server.store, commits);
+    const ended = await endUserGrants(server.store, user, "app").catch(() => undefined);
+    isDone = !restore();
+    if (ended === undefined) await endUserGrants(server.store, user, "app");
+    assert.equal(await redeem(server, code), [400, "invalid_grant"], `${commits} commits`);
+    assert.equal(await server.store.list(["consent", user]), [], `${commits} commits`);
+    assert.ok(commits < 9);
+  }
 });
 
 test("attack: a code is refused after one grant of its client, or every grant, was taken back", async () => {
