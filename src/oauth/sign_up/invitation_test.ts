@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { beforeNextCommit } from "../../store/test_meanwhile.ts";
+import { beforeNextCommit, interruptAfter } from "../../store/test_meanwhile.ts";
 import { slowCommits } from "../../store/test_slow_commits.ts";
 import { isSignedIn, linkOf, type MailServer, newMailServer } from "../mail/test_mailbox.ts";
 import { invitationKey, type User, userKey } from "../records/user_record.ts";
@@ -76,6 +76,23 @@ test("without an invitation, and with one that is revoked, expired or changed, n
   }
   assert.is((await server.browser().open("/login/sign-up")).status, 403);
   assert.is(await userOf(server, "carol"), undefined);
+});
+
+test("after an interruption the account is there, or the form can be sent again; no page denies the account", async () => {
+  for (let commits = 0, isDone = false; !isDone; commits++) {
+    const server = await newMailServer(MODE);
+    const browser = server.browser();
+    await browser.follow(await invite(server));
+    const restore = interruptAfter(server.store, commits);
+    const { status } = await browser.open("/login/sign-up", { form: CAROL });
+    isDone = !restore();
+    const again = status === 503 ? await browser.open("/login/sign-up", { form: CAROL }) : undefined;
+    if (again && again.status !== 302) {
+      assert.match(await again.text(), "no longer valid", `${commits} commits`);
+    }
+    assert.ok(await userOf(server, "carol"), `${commits} commits`);
+    assert.ok(commits < 20);
+  }
 });
 
 test("an invitation that is used while it is revoked was not revoked", async () => {

@@ -166,13 +166,18 @@ export const WRITERS: Writers<SignUpPageView, SignUpPageTexts> = {
       </form>
     `,
   }),
-  sign_up_refused: ({ reason, signIn, signUp }, { texts }) => ({
-    title: texts.signUpRefusedTitle,
-    body: html`
-      <h1>${texts.signUpRefusedTitle}</h1>
-      <p>${texts[REASONS[reason]]}</p>
-      ${signUp !== undefined && html`<p><a class="button full" href="${signUp}">${texts.signUpAgain}</a></p>`}
-      <p><a class="button plain full" href="${signIn}">${texts.backToSignIn}</a></p>
-    `,
-  }),
+  sign_up_refused({ reason, signIn, signUp }, { texts }) {
+    // Perhaps this visitor has used it.
+    const title = reason === "ended" ? texts.signUpEndedTitle : texts.signUpRefusedTitle;
+    return {
+      title,
+      body: html`
+        <h1>${title}</h1>
+        <p>${texts[REASONS[reason]]}</p>
+        ${signUp !== undefined &&
+          html`<p><a class="button full" href="${signUp}">${texts.signUpAgain}</a></p>`}
+        <p><a class="button plain full" href="${signIn}">${texts.backToSignIn}</a></p>
+      `,
+    };
+  },
 };

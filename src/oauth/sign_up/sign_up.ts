@@ -9,7 +9,7 @@ import { isSameOrigin } from "../../http/network/origin.ts";
 import { networkOf } from "../../http/network/network.ts";
 import type { Fields } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
-import type { Entry } from "../../store/store.ts";
+import { type Entry, StoreUnavailableError } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { INVALID_REDIRECT, parseRedirect } from "../endpoints/login_redirect.ts";
 import { requestEmailVerification } from "../mail/email_verification.ts";
@@ -67,7 +67,7 @@ export async function signUp(
   const invitation = await findInvitation(as.store, token);
   const mode = as.signUp.passwords;
   if (mode === "closed" || mode === "invitation" && !invitation) {
-    return await showRefusal(as, request, "not_invited", 403);
+    return await showRefusal(as, request, token ? "ended" : "not_invited", 403);
   }
   const { values } = await readForm(request, MAX_FORM_BYTES);
   const form = readSignUpForm(values, invitation?.value.email);
@@ -111,11 +111,16 @@ export async function signUp(
   const { user } = outcome;
   as.observe({ type: "user_registered", user: user.id, invitation: id, ip: context.ip });
   if (as.sendMail && email !== "" && user.email_verified === undefined) {
-    await requestEmailVerification(as, context, { user, email, language });
+    // The account is made; its page sends the mail again.
+    await requestEmailVerification(as, context, { user, email, language }).catch(ignoreUnavailable);
   }
   return await completeLogin(as, request, context, user, { account, began: as.now() }, redirect, [
     endLinkCookie(as, INVITATION_LINK),
   ]);
+}
+
+function ignoreUnavailable(error: unknown): void {
+  if (!(error instanceof StoreUnavailableError)) throw error;
 }
 
 /** Whether there is anything to choose on the page. */

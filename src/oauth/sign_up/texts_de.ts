@@ -38,7 +38,10 @@ export const TEXTS: SignUpTexts = {
   signUpWrongPassword: "Das ist nicht das gewählte Passwort.",
 
   signUpRefusedTitle: "Es wurde kein Konto angelegt",
-  signUpEnded: "Dieser Link wurde schon verwendet, ist abgelaufen oder wurde widerrufen.",
+  signUpEndedTitle: "Dieser Link gilt nicht mehr",
+  signUpEnded:
+    "Er wurde schon verwendet, ist abgelaufen oder wurde widerrufen. Wenn Sie Ihr Konto gerade angelegt " +
+    "haben, melden Sie sich an.",
   signUpNotInvited:
     "Sie brauchen eine Einladung, um hier ein Konto anzulegen. Wenden Sie sich an den Betreiber " +
     "dieses Servers.",

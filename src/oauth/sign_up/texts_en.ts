@@ -33,7 +33,9 @@ export const TEXTS = {
   signUpWrongPassword: "This is not the password that was chosen.",
 
   signUpRefusedTitle: "No account was created",
-  signUpEnded: "This link was already used, has expired, or was revoked.",
+  signUpEndedTitle: "This link is no longer valid",
+  signUpEnded:
+    "It was already used, has expired, or was revoked. If you have just created your account, sign in.",
   signUpNotInvited: "You need an invitation to create an account here. Contact the operator of this server.",
   signUpNameTaken: "Another account has taken this user name since. Sign up again with another one.",
   signUpEmailTaken: "Another account has this address. Sign in with it, or reset its password.",
