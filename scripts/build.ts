@@ -29,7 +29,9 @@ for (const file of sources) {
   const source = readFileSync(join("src", file), "utf8");
   const target = join(OUT, file.replace(/\.ts$/, ""));
   mkdirSync(dirname(target), { recursive: true });
-  const code = withJsImports(stripTypeScriptTypes(source)).replace(/[ \t]+$/gm, "");
+  // The header of a module is in its source map. Lines stay where they are.
+  const code = withJsImports(stripTypeScriptTypes(source)).replace(/[ \t]+$/gm, "")
+    .replace(/^\/\*\*[^]*?\*\//, (header) => header.replace(/[^\n]+/g, ""));
   const name = basename(target);
   writeFileSync(target + ".js", `${code.trimEnd()}\n//# sourceMappingURL=${name}.js.map\n`);
   writeFileSync(target + ".js.map", writeIdentityMap(code, source, name + ".ts"));
