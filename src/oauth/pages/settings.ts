@@ -174,7 +174,10 @@ function isImage(url: string): boolean {
 function readColor(name: keyof PageColors, text: string | undefined): Rgb | undefined {
   if (text === undefined) return undefined;
   return parseColor(text) ??
-    fail(`colors.${name}`, `must be a CSS color such as "#0b5d4e" or "hsl(168 79% 20%)", but is "${text}"`);
+    fail(
+      `colors.${name}`,
+      `must be a color as in CSS with #, rgb() or hsl(), such as "#0b5d4e", but is "${text}"`,
+    );
 }
 
 /** @param mode the suffix of the options of this mode */

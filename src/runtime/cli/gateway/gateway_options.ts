@@ -15,7 +15,10 @@ export const GATEWAY_OPTIONS = {
       have "policy" and "hold" as well. Servers that are added, changed or removed in the file are followed`,
     shownDefault: "none",
   },
-  gateway: { summary: "offer the MCP servers that administrators add while the server runs" },
+  gateway: {
+    summary:
+      "offer the MCP servers that administrators add while the server runs; --mcp-servers does so, too",
+  },
   "search-tools": {
     summary: "offer three tools that find, describe and call all tools and skills, in place of all tools",
   },

@@ -24,7 +24,7 @@ export const pull: SkillCommand = skillCommand({
       default: ".",
     },
     zip: { summary: "write an archive instead of a folder" },
-    force: { summary: "replace what an earlier pull wrote" },
+    force: { summary: "replace the whole folder or file" },
   },
   async run({ values, operands: [wanted], json, terminal, signal, open }) {
     const { output, force } = values;
