@@ -244,7 +244,8 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
         isTrusted: trustAdministrators,
         isConfigured,
         read: followed.read,
-        endCredentials: credentials.remove,
+        endConnections: credentials.endConnections,
+        revokeEnded: credentials.revokeEnded,
       }),
       async close() {
         stopNotifying();

@@ -114,6 +114,30 @@ export async function toUserConnectionEnds(store: Store, user: string): Promise<
   return entries.map((entry) => toConnectionEnd(store, entry, true));
 }
 
+/**
+ * Ends the connections of all users to an upstream. The gateway revokes their tokens afterwards.
+ * @param onEnded called with the user of each
+ * @returns the number of connections
+ */
+export async function endUpstreamConnections(
+  store: Store,
+  name: string,
+  onEnded: (user: string) => void = () => {},
+): Promise<number> {
+  let count = 0;
+  for await (const listed of listAll<UpstreamConnection>(store, CONNECTIONS)) {
+    const [, user, upstream] = listed.key as [string, string, string];
+    if (upstream !== name) continue;
+    let entry: Entry<UpstreamConnection> | undefined = listed;
+    // After a lost race it is read again: a token that was renewed meanwhile is the one to revoke.
+    while (entry && !await endConnection(store, entry)) entry = await store.get(listed.key);
+    if (!entry) continue;
+    onEnded(user);
+    count++;
+  }
+  return count;
+}
+
 /** Ends all connections of a user who was removed. The gateway revokes their tokens afterwards. */
 export async function endUserConnections(store: Store, user: string): Promise<void> {
   for await (const { key } of listAll(store, userConnectionsPrefix(user))) {

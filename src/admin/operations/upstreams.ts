@@ -9,8 +9,11 @@ import {
   createUpstreamSealer,
   listStoredUpstreams,
   removeStoredUpstream,
+  upstreamKey,
 } from "../../gateway/stored/stored_upstream.ts";
 import type { McpServer } from "../../gateway/upstream/configuration/configuration.ts";
+import { endUpstreamConnections } from "../../oauth/connection_records.ts";
+import type { Store } from "../../store/store.ts";
 import { createSearch, type Page, pageInput, pageOf, type PageQuery } from "../list_page.ts";
 import {
   type AdminContext,
@@ -138,7 +141,7 @@ export const removeUpstream: AdminOperation<UpstreamPath, void> = {
     const { gateway, store } = context;
     const isRemoved = gateway
       ? await gateway.stored.remove(upstream)
-      : await removeStoredUpstream(store, upstream);
+      : await removeWithoutGateway(store, upstream);
     if (isRemoved) return;
     const isConfigured = gateway?.status().some(({ name }) => name === upstream);
     if (!isConfigured) throw notFound("Upstream", upstream);
@@ -167,6 +170,16 @@ async function add(context: AdminContext, name: string, server: McpServer): Prom
   const options = { isNew: true, isTrusted: true, now };
   const sealer = createUpstreamSealer(context.providers.secret);
   return await addStoredUpstream(store, sealer, name, server, options) !== undefined;
+}
+
+/** Removes one from the store. A gateway revokes the tokens later. */
+async function removeWithoutGateway(store: Store, name: string): Promise<boolean> {
+  // A name that is not in the store may be in a configuration, whose users stay connected.
+  if (!await store.get(upstreamKey(name))) return false;
+  await endUpstreamConnections(store, name);
+  const isRemoved = await removeStoredUpstream(store, name);
+  await endUpstreamConnections(store, name);
+  return isRemoved;
 }
 
 async function readAll({ store, gateway }: AdminContext): Promise<AdminUpstream[]> {

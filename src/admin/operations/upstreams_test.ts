@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { gateway } from "../../gateway/gateway.ts";
 import { tool, toolServer } from "../../mcp_service.ts";
+import { connectionKey, REVOCATIONS } from "../../oauth/connection_records.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { createTrivet } from "../../trivet.ts";
 import { COMMAND_LINE } from "../operation.ts";
@@ -84,6 +85,19 @@ test("without a gateway only the command line adds upstreams, also with a comman
   const added = await call("addUpstream", { name: "a", command: "node" }, COMMAND_LINE);
   assert.equal([added.server, added.state], ["node", null]);
   await call("removeUpstream", { upstream: "a" }, COMMAND_LINE);
+});
+
+test("the command line ends the connections of the upstream that it removes, and leaves its tokens to be revoked", async () => {
+  const { call, refuse, store } = newAdmin();
+  await call("addUpstream", { name: "a", url: URL }, COMMAND_LINE);
+  const value = { kind: "oauth", url: URL, sealed: "", connected: 0, hasRefreshToken: false };
+  // The upstream "b" is in a configuration.
+  const keys = ["a", "b"].map((name) => connectionKey("user", name));
+  await store.commit({ set: keys.map((key) => ({ key, value })) });
+  await call("removeUpstream", { upstream: "a" }, COMMAND_LINE);
+  assert.is((await refuse("removeUpstream", { upstream: "b" }, COMMAND_LINE))[0], 404);
+  assert.equal((await store.list(["upstream_connection"])).map(({ key }) => key), [keys[1]]);
+  assert.equal((await store.list(REVOCATIONS)).map(({ key }) => key.slice(1, 3)), [["user", "a"]]);
 });
 
 test.run();

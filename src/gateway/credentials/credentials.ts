@@ -11,8 +11,8 @@ import { jsonFields, respond, respondText } from "../../http/response.ts";
 import { pathOf } from "../../http/router.ts";
 import type { Service } from "../../http/service.ts";
 import type { AuthorizationServerOptions } from "../../oauth/authorization_server.ts";
-import { CONNECTIONS, endConnection, type UpstreamConnection } from "../../oauth/connection_records.ts";
-import { type Entry, listAll, type Store } from "../../store/store.ts";
+import { endUpstreamConnections } from "../../oauth/connection_records.ts";
+import type { Store } from "../../store/store.ts";
 import { ConnectionRequired, type UpstreamAccess } from "./access.ts";
 import { checkAuth } from "./check_auth.ts";
 import { describeClient } from "./client_registration.ts";
@@ -71,10 +71,10 @@ export interface Credentials {
   /** Removes an upstream from this instance. Its users' connections stay, for when it comes back. */
   forget(name: string): void;
   /**
-   * Removes an upstream. All users' connections to it end, and their tokens are revoked.
+   * Ends all users' connections to an upstream. Their tokens wait to be revoked.
    * @returns the number of connections
    */
-  remove(name: string): Promise<number>;
+  endConnections(name: string): Promise<number>;
   /** The pages below `/account/connections`, for the authorization server. */
   readonly pages: NonNullable<AuthorizationServerOptions["connections"]>;
   /** The metadata documents of this server as a client. */
@@ -90,7 +90,7 @@ const DOCUMENT_FIELDS = jsonFields(["cache-control", "public, max-age=300"], [
   "*",
 ]);
 
-/** Revocations when an upstream is removed; the rest follows with later requests. */
+/** Revocations when connections have ended; the rest follows with later requests. */
 const MAX_REVOCATIONS = 500;
 
 const servePage = loadOnDemand(async () => (await import("./pages/routes.ts")).serveConnectionPage);
@@ -152,11 +152,12 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       upstreams.delete(name);
       accesses.delete(name);
     },
-    async remove(name) {
-      upstreams.delete(name);
-      accesses.delete(name);
-      return await endConnectionsTo(context, name, revocations.run);
-    },
+    endConnections: (name) =>
+      endUpstreamConnections(
+        store,
+        name,
+        (user) => observe({ type: "connection_removed", user, upstream: name }),
+      ),
     pages: (as, request, requestContext) =>
       servePage({ credentials: context, upstreams, revocations }, as, request, requestContext),
     service: {
@@ -173,7 +174,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
         return Promise.resolve(respond(200, JSON.stringify(describeClient(context, tag)), DOCUMENT_FIELDS));
       },
     },
-    revokeEnded: () => revocations.run(),
+    revokeEnded: () => revocations.run(MAX_REVOCATIONS),
     close: () => waiting?.close(),
   };
 }
@@ -227,25 +228,4 @@ function createAccess(
     case "provider-token":
       return createProviderAccess(context, { ...upstream, auth });
   }
-}
-
-/** Ends the connections of all users to an upstream. */
-async function endConnectionsTo(
-  { store, observe }: CredentialsContext,
-  name: string,
-  revoke: (max: number) => Promise<void>,
-): Promise<number> {
-  let count = 0;
-  for await (const listed of listAll<UpstreamConnection>(store, CONNECTIONS)) {
-    const [, user, upstream] = listed.key as [string, string, string];
-    if (upstream !== name) continue;
-    let entry: Entry<UpstreamConnection> | undefined = listed;
-    // After a lost race it is read again: a token that was refreshed meanwhile is the one to revoke.
-    while (entry && !await endConnection(store, entry)) entry = await store.get(listed.key);
-    if (!entry) continue;
-    observe({ type: "connection_removed", user, upstream });
-    count++;
-  }
-  await revoke(MAX_REVOCATIONS);
-  return count;
 }

@@ -1,10 +1,24 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { connectionKey } from "../../oauth/connection_records.ts";
 import { ISSUER } from "../../oauth/test_server.ts";
 import { removeUser } from "../../oauth/users/remove_user.ts";
+import { afterNextRead, interruptAfter } from "../../store/test_meanwhile.ts";
+import { createUpstreamSealer, upstreamKey } from "../stored/stored_upstream.ts";
+import { createStoredUpstreams } from "../stored/stored_upstreams.ts";
 import { ConnectionRequired } from "./access.ts";
 import { newConnection, newInstance, newPair, REGISTER, thrownBy } from "./test_connection.ts";
-import { allow, connectUrl, consent, failuresOf, signedIn, UPSTREAM, whoami } from "./test_credentials.ts";
+import {
+  allow,
+  connectUrl,
+  consent,
+  failuresOf,
+  SECRETS,
+  signedIn,
+  UPSTREAM,
+  UPSTREAM_URL,
+  whoami,
+} from "./test_credentials.ts";
 
 const test = suite("gateway/credentials/revocations");
 
@@ -46,9 +60,73 @@ test("removing the upstream revokes the tokens, and one of the same name at anot
   const elsewhere = "https://evil.example/mcp";
   const evil = gateway.credentials.add("up", { url: elsewhere, auth: { type: "oauth" } });
   assert.instance(await thrownBy(evil.headers(caller)), ConnectionRequired);
-  assert.is(await gateway.credentials.remove("up"), 1);
+  assert.is(await gateway.credentials.endConnections("up"), 1);
+  await gateway.credentials.revokeEnded();
   assert.is(await whoami(upstream, before), "401");
   assert.equal(await store.list(["upstream_connection"]), []);
+});
+
+/** A connection to an upstream in the store, which can be removed. */
+async function newStoredConnection() {
+  const pair = await newConnection();
+  const { store, gateway: { credentials, server } } = pair;
+  const stored = createStoredUpstreams({
+    store,
+    sealer: createUpstreamSealer(() => SECRETS),
+    now: server.now,
+    isTrusted: false,
+    isConfigured: (name) => name === "configured",
+    read: async () => {},
+    endConnections: credentials.endConnections,
+    revokeEnded: credentials.revokeEnded,
+  });
+  const add = () => stored.add("up", { url: UPSTREAM_URL, auth: { type: "oauth" } });
+  await add();
+  return { ...pair, stored, add };
+}
+
+test("the removal of a stored upstream that is interrupted anywhere ends its connections when it is retried", async () => {
+  for (let done = 0, isOver = false; !isOver; done++) {
+    const { upstream, store, access, caller, stored } = await newStoredConnection();
+    const before = await access.headers(caller);
+    const end = interruptAfter(store, done);
+    await stored.remove("up").catch(() => {});
+    isOver = !end();
+    const [isStored, isConnected] = await Promise.all(
+      ["upstream", "upstream_connection"].map(async (kind) => (await store.list([kind])).length > 0),
+    );
+    assert.ok(isStored || !isConnected, `after ${done} commits an administrator sees nothing to remove`);
+    await stored.remove("up");
+    assert.is(await whoami(upstream, before), "401", String(done));
+    for (const kind of ["upstream", "upstream_connection"]) {
+      assert.equal(await store.list([kind]), [], String(done));
+    }
+  }
+});
+
+test("a user who connects while the upstream is removed stays connected no more", async () => {
+  const { store, stored, alice } = await newStoredConnection();
+  const key = connectionKey(alice, "up");
+  const { value } = (await store.get(key))!;
+  afterNextRead(store, "upstream", () => store.commit({ set: [{ key, value }] }));
+  assert.is(await stored.remove("up"), true);
+  assert.is(await store.get(key), undefined);
+});
+
+test("a stored upstream that changes while it is removed is removed", async () => {
+  const { store, stored, add } = await newStoredConnection();
+  afterNextRead(store, "upstream", add);
+  assert.is(await stored.remove("up"), true);
+  assert.equal(await store.list(["upstream"]), []);
+});
+
+test("the removal of a stored upstream keeps the connections of the configuration's one with its name", async () => {
+  const { store, stored, alice } = await newStoredConnection();
+  const key = connectionKey(alice, "configured");
+  const { value } = (await store.get(connectionKey(alice, "up")))!;
+  await store.commit({ set: [{ key, value }, { key: upstreamKey("configured"), value: {} }] });
+  assert.is(await stored.remove("configured"), true);
+  assert.ok(await store.get(key));
 });
 
 test("a user who is removed while the tokens are requested keeps none", async () => {

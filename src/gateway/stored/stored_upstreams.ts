@@ -21,7 +21,7 @@ export interface StoredUpstreams {
    * @throws {ConfigurationError} naming the problems; commands and private addresses need the option `trustAdministrators`
    */
   add(name: string, server: McpServer, options?: { readonly isNew?: boolean }): Promise<boolean>;
-  /** Its users' credentials end, too. `false` when there is none. */
+  /** Its users' connections end, too, also those that an interrupted removal left. `false` when there is none. */
   remove(name: string): Promise<boolean>;
 }
 
@@ -35,12 +35,14 @@ export interface StoredUpstreamsOptions {
   readonly isConfigured: (name: string) => boolean;
   /** Brings this instance in step. */
   readonly read: () => Promise<void>;
-  /** Ends the credentials of users. */
-  readonly endCredentials: (name: string) => Promise<unknown>;
+  /** Ends the connections of users. */
+  readonly endConnections: (name: string) => Promise<unknown>;
+  /** Revokes the tokens of connections that have ended. */
+  readonly revokeEnded: () => Promise<void>;
 }
 
 export function createStoredUpstreams(options: StoredUpstreamsOptions): StoredUpstreams {
-  const { store, sealer, now, isTrusted, isConfigured, read, endCredentials } = options;
+  const { store, sealer, now, isTrusted, isConfigured, read, endConnections, revokeEnded } = options;
   return {
     async list() {
       const all: Omit<StoredUpstream, "sealed">[] = [];
@@ -57,9 +59,15 @@ export function createStoredUpstreams(options: StoredUpstreamsOptions): StoredUp
       return stored !== undefined;
     },
     async remove(name) {
+      // Those of the configuration's upstream of this name stay.
+      const end = isConfigured(name) ? undefined : endConnections;
+      // First, since after an interruption an administrator removes again only what is still listed.
+      await end?.(name);
       const isRemoved = await removeStoredUpstream(store, name);
       await read();
-      if (isRemoved) await endCredentials(name);
+      // Those that users made meanwhile.
+      await end?.(name);
+      await revokeEnded();
       return isRemoved;
     },
   };
