@@ -10,7 +10,7 @@ import type { Entry, Key, Store } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import { requireObject } from "./schema/params.ts";
 import { type Session, SESSION_ENDED, streamKey } from "./session/session.ts";
-import { retryWhileUnavailable } from "./session/retry_while_unavailable.ts";
+import { retryWhileUnavailable } from "../store/retry.ts";
 import { RECORD_BYTES, type StorageAllowance } from "./session/storage_limits.ts";
 import { type Wakeups, watchedKey } from "./session/wakeups.ts";
 

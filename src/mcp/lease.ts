@@ -13,6 +13,3 @@ export const LEASE_RENEWAL_MS = 5_000;
 
 /** How long others wait after the end of a lease: while the store was unavailable, the holder could not renew it. */
 export const LEASE_GRACE_MS = 6_000;
-
-/** The store is assumed not to be unavailable for longer: a lease that ended before that is not waited for. */
-export const MAX_STORE_OUTAGE_MS = 60_000;

@@ -6,7 +6,13 @@
  */
 import { randomSecret } from "../crypto/secret.ts";
 import { PublicFetchError } from "../http/network/public_fetch.ts";
-import { LOST_RACE, MAX_COMMIT_TRIES, pauseBefore, retryLostRaces } from "../store/retry.ts";
+import {
+  LOST_RACE,
+  MAX_COMMIT_TRIES,
+  pauseBefore,
+  retryLostRaces,
+  retryWhileUnavailable,
+} from "../store/retry.ts";
 import { compareAndSet, type Entry, type Key, type Store, StoreUnavailableError } from "../store/store.ts";
 
 /** How long the instance that renews has: a fetch ends after 5 seconds. */
@@ -110,7 +116,8 @@ async function renewAs<Value extends Renewable, Token>(
     return undefined;
   }
   const { value, token } = renewed;
-  if (await settle(() => value)) return token;
+  // The refresh token before may be of no use any more.
+  if (await retryWhileUnavailable(() => settle(() => value))) return token;
   const found = await store.get<Value>(key);
   // A new token has replaced it, or else the record was removed, meanwhile.
   if (found) return await renewal.read(found);

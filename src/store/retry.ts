@@ -1,6 +1,6 @@
 /**
  * Retries a change whose commit lost a race, a limited number of times, with random and growing pauses, so that
- * concurrent changes do not collide again.
+ * concurrent changes do not collide again; and work that no client can request again while the store is unavailable.
  *
  * @module
  */
@@ -10,6 +10,9 @@ import { StoreUnavailableError } from "./store.ts";
 export const MAX_COMMIT_TRIES = 20;
 /** The longest pause. All pauses of one change together take about a second. */
 const MAX_PAUSE_MS = 100;
+/** The store is assumed not to be unavailable for longer. */
+export const MAX_STORE_OUTAGE_MS = 60_000;
+const OUTAGE_PAUSE_MS = 250;
 
 /** The result of an attempt whose commit lost a race. */
 export const LOST_RACE: unique symbol = Symbol("lost race");
@@ -33,4 +36,25 @@ export async function retryLostRaces<Result>(
 export function pauseBefore(tries: number): Promise<void> {
   const longest = Math.min(2 ** tries, MAX_PAUSE_MS);
   return new Promise((resolve) => setTimeout(resolve, longest * (0.5 + Math.random() / 2)));
+}
+
+/**
+ * Runs `work`, which must be idempotent, until it succeeds or a minute is over. `onAttempt` is called after each attempt.
+ * @throws {StoreUnavailableError} of the last attempt, and any other error at once
+ */
+export async function retryWhileUnavailable<Result>(
+  work: () => Promise<Result>,
+  onAttempt: () => void = () => {},
+): Promise<Result> {
+  const deadline = performance.now() + MAX_STORE_OUTAGE_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError) || performance.now() > deadline) throw error;
+    } finally {
+      onAttempt();
+    }
+    await new Promise((resolve) => setTimeout(resolve, OUTAGE_PAUSE_MS));
+  }
 }

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "./drivers/memory.ts";
-import { LOST_RACE, MAX_COMMIT_TRIES, retryLostRaces } from "./retry.ts";
+import { LOST_RACE, MAX_COMMIT_TRIES, retryLostRaces, retryWhileUnavailable } from "./retry.ts";
 import { compareAndSet, putIfAbsent, StoreUnavailableError } from "./store.ts";
 
 const test = suite("store/retry");
@@ -37,6 +37,28 @@ test("twenty concurrent changes of one record all take effect", async () => {
   await Promise.all(Array.from({ length: 20 }, add));
   assert.is((await store.get<number>(["count"]))?.value, 20);
   await store.close();
+});
+
+test("work is retried until the store is available", async () => {
+  let tries = 0;
+  let attempts = 0;
+  const work = async () => {
+    if (++tries < 3) throw new StoreUnavailableError("down");
+    return "done";
+  };
+  assert.is(await retryWhileUnavailable(work, () => attempts++), "done");
+  assert.is(tries, 3);
+  assert.is(attempts, 3);
+});
+
+test("any other error is thrown at once", async () => {
+  let tries = 0;
+  const work = async () => {
+    tries++;
+    throw new TypeError("wrong");
+  };
+  assert.instance(await retryWhileUnavailable(work).catch((error) => error), TypeError);
+  assert.is(tries, 1);
 });
 
 test.run();

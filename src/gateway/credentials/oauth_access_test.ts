@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { connectionKey, type UpstreamConnection } from "../../oauth/connection_records.ts";
 import { ISSUER } from "../../oauth/test_server.ts";
+import { type Store, StoreUnavailableError } from "../../store/store.ts";
 import { AccessDenied, AccessUnavailable, ConnectionRequired } from "./access.ts";
 import {
   connectionOf,
@@ -29,6 +30,18 @@ import {
 } from "./test_credentials.ts";
 
 const test = suite("gateway/credentials/oauth_access");
+
+/** The store answers its next commit with an error. @param isWritten whether it takes effect nevertheless */
+function failNextCommit(store: Store, isWritten: boolean): void {
+  const { commit } = store;
+  Object.assign(store, {
+    async commit(...call: Parameters<Store["commit"]>) {
+      Object.assign(store, { commit });
+      if (isWritten) await commit.apply(store, call);
+      throw new StoreUnavailableError("interrupted");
+    },
+  });
+}
 
 test("a user connects an upstream by registration, PKCE and resource, and its tools see that user", async () => {
   const { upstream, gateway, access, alice, events } = await newPair();
@@ -162,6 +175,29 @@ test("a rotated refresh token is kept, and serves the next refresh", async () =>
   const forms = await grantsOf(upstream, "refresh_token");
   assert.is(new Set(forms.map((form) => form.get("refresh_token"))).size, 3);
   assert.ok(forms.every((form) => form.get("resource") === UPSTREAM_URL));
+});
+
+test("a refresh token is kept when the store is unavailable, or an answer of it is lost, after the refresh", async () => {
+  for (const isWritten of [false, true]) {
+    const { upstream, server, store, access, caller } = await newConnection({
+      ...REGISTER,
+      accessTokenLifetime: 600,
+      refreshRetryGrace: 0,
+    });
+    server.advance(700);
+    upstream.advance(700);
+    upstream.tamper = async ({ url }, pass) => {
+      const response = await pass();
+      if (url === `${UPSTREAM}/oauth/token`) failNextCommit(store, isWritten);
+      return response;
+    };
+    const headers = await access.headers(caller);
+    assert.is(await whoami(upstream, headers), upstream.users["alice"]!, String(isWritten));
+    server.advance(700);
+    upstream.advance(700);
+    upstream.tamper = () => undefined;
+    assert.is(await whoami(upstream, await access.headers(caller)), upstream.users["alice"]!);
+  }
 });
 
 test("a token that the upstream refuses is refreshed once for all calls that used it", async () => {

@@ -7,10 +7,9 @@
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
-import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { LOST_RACE, retryLostRaces, retryWhileUnavailable } from "../../store/retry.ts";
 import { type Key, type Put, type Store, StoreUnavailableError } from "../../store/store.ts";
 import { userKey } from "../session/principal_key.ts";
-import { retryWhileUnavailable } from "../session/retry_while_unavailable.ts";
 import { type Wakeups, watchedKey } from "../session/wakeups.ts";
 
 /** A list that changed, or a resource that was updated. */

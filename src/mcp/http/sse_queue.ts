@@ -7,7 +7,7 @@
 import { randomId } from "../../crypto/secret.ts";
 import { toAddress } from "../../http/network/network.ts";
 import type { Entry, Key, Store } from "../../store/store.ts";
-import { retryWhileUnavailable } from "../session/retry_while_unavailable.ts";
+import { retryWhileUnavailable } from "../../store/retry.ts";
 import type { Session } from "../session/session.ts";
 import { type Caller, RECORD_BYTES, type StorageAllowance } from "../session/storage_limits.ts";
 import { watchedKey } from "../session/wakeups.ts";

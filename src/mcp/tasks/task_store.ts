@@ -5,11 +5,11 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import { randomId, secretDigest } from "../../crypto/secret.ts";
-import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { LOST_RACE, MAX_STORE_OUTAGE_MS, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, type Entry, type Json, type Key, type Put, type Store } from "../../store/store.ts";
 import { INTERNAL_ERROR } from "../../jsonrpc/error.ts";
 import type { InputRequest } from "../input/inputs.ts";
-import { LEASE_GRACE_MS, LEASE_MS, LEASE_RENEWAL_MS, MAX_STORE_OUTAGE_MS } from "../lease.ts";
+import { LEASE_GRACE_MS, LEASE_MS, LEASE_RENEWAL_MS } from "../lease.ts";
 import { type Wakeups, watchedKey } from "../session/wakeups.ts";
 
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";

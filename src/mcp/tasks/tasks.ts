@@ -20,7 +20,7 @@ import { MissingCapabilityError } from "../error.ts";
 import { Inputs, readResponses } from "../input/inputs.ts";
 import { requireObject, requireString } from "../schema/params.ts";
 import type { CompiledTool } from "../definition/registry.ts";
-import { retryWhileUnavailable } from "../session/retry_while_unavailable.ts";
+import { retryWhileUnavailable } from "../../store/retry.ts";
 import { principalKey } from "../session/principal_key.ts";
 import { recordBytes, type StorageAllowance } from "../session/storage_limits.ts";
 import { type Outcome, toStorable, toTaskError } from "./task_outcome.ts";
