@@ -66,7 +66,9 @@ export async function getRenewed<Value extends Renewable, Token>(
     const { stale, refresh } = entry.value;
     if (stale === undefined || now() < stale) return await renewal.read(entry);
     if (!renewal.isRenewable(entry.value)) return undefined;
-    if (refresh && now() < refresh.until) {
+    const wait = (refresh?.until ?? 0) - now();
+    // A longer one comes from a clock that was ahead and is corrected; those of instances may differ by seconds.
+    if (refresh && wait > 0 && wait <= 2 * LEASE_MS) {
       if (refresh.failed) throw new PublicFetchError("The token could not be refreshed a moment ago");
       await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
       polls++;

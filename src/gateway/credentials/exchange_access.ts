@@ -147,7 +147,7 @@ export function createExchangeAccess(
       const entry = await store.get<UpstreamConnection>(connectionKey(user, name));
       const token = entry && isOf(upstream, entry.value) ? await records.open<SealedToken>(entry) : undefined;
       if (!entry || !token || `Bearer ${token.access_token}` !== used["Authorization"]) return true;
-      if (status !== 401 || now() - (entry.value.issued ?? 0) < FRESH_MS) return false;
+      if (status !== 401 || Math.abs(now() - (entry.value.issued ?? 0)) < FRESH_MS) return false;
       await compareAndSet(store, entry.key, entry.version, { ...entry.value, stale: 0 });
       return true;
     },

@@ -160,6 +160,10 @@ test("an exchanged token that is refused is replaced, and a refusal of the excha
   assert.is(await access.refused(caller, { ...refusal, status: 403, used: next }), false);
   gateway.server.advance(60);
   assert.is(await access.refused(caller, { ...refusal, used: next }), true);
+  // Also after a clock that was ahead is corrected.
+  const last = await access.headers(caller);
+  gateway.server.advance(-600);
+  assert.is(await access.refused(caller, { ...refusal, used: last }), true);
   upstream.tamper = ({ url }) =>
     url === TOKEN_ENDPOINT ? Response.json({ error: "invalid_target" }, { status: 400 }) : undefined;
   const error = await thrownBy(access.headers(caller));

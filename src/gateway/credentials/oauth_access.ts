@@ -74,7 +74,8 @@ export function createOAuthAccess(
     signal: AbortSignal | undefined,
   ): Promise<true> {
     const { key, version, value } = entry;
-    const isFresh = context.now() - (value.issued ?? 0) < FRESH_MS;
+    // Issued later than now: by a clock that was ahead and is corrected.
+    const isFresh = Math.abs(context.now() - (value.issued ?? 0)) < FRESH_MS;
     if (!value.hasRefreshToken || isFresh) throw await required(user, challenge);
     // After a lost race the record has changed, and with it perhaps the token.
     await compareAndSet(store, key, version, { ...value, stale: 0 });

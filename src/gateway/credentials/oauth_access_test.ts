@@ -251,6 +251,25 @@ test("an authorization server that is down ends no connection", async () => {
   assert.equal(failuresOf(gateway), []);
 });
 
+test("after a clock that was ahead is corrected, stale and refused tokens are refreshed", async () => {
+  const { upstream, server, access, caller } = await newConnection({ ...REGISTER, accessTokenLifetime: 600 });
+  const [hour, day] = [3600, 86_400];
+  server.advance(day);
+  upstream.tamper = ({ url }) => url.endsWith("/token") ? new Response("down", { status: 503 }) : undefined;
+  assert.instance(await thrownBy(access.headers(caller)), AccessUnavailable);
+  upstream.tamper = () => undefined;
+  server.advance(hour - day);
+  upstream.advance(hour);
+  assert.is(await whoami(upstream, await access.headers(caller)), upstream.users["alice"]!);
+  server.advance(day);
+  const used = await access.headers(caller);
+  server.advance(hour - day);
+  upstream.advance(hour);
+  const refusal = { status: 401, challenge: "Bearer", url: UPSTREAM_URL, used };
+  assert.is(await access.refused(caller, refusal), true);
+  assert.is(await whoami(upstream, await access.headers(caller)), upstream.users["alice"]!);
+});
+
 test("a scope that is missing is asked for, with those that the user has already", async () => {
   const { gateway, upstream, access, caller, browser, alice } = await newConnection(undefined, {
     scopes: ["read"],

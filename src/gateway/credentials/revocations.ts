@@ -35,7 +35,9 @@ export function createRevocations(context: CredentialsContext): Revocations {
     try {
       let count = 0;
       for await (const entry of listAll<UpstreamRevocation>(store, REVOCATIONS)) {
-        if ((entry.value.refresh?.until ?? 0) > now()) continue;
+        const wait = (entry.value.refresh?.until ?? 0) - now();
+        // A longer one comes from a clock that was ahead and is corrected.
+        if (wait > 0 && wait <= PAUSE_MS) continue;
         await revokeOne(entry);
         if (++count >= max) return;
       }
@@ -63,7 +65,7 @@ export function createRevocations(context: CredentialsContext): Revocations {
   return {
     run,
     runSometimes() {
-      if (now() < next) return;
+      if (now() < next && now() >= next - LOOK_INTERVAL_MS) return;
       next = now() + LOOK_INTERVAL_MS;
       void run();
     },

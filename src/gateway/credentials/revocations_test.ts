@@ -66,6 +66,24 @@ test("removing the upstream revokes the tokens, and one of the same name at anot
   assert.equal(await store.list(["upstream_connection"]), []);
 });
 
+test("after a clock that was ahead is corrected, what could not be revoked is tried again", async () => {
+  const { upstream, gateway, store, server, access, caller, alice } = await newConnection();
+  const before = await access.headers(caller);
+  upstream.tamper = ({ url }) => url.endsWith("/revoke") ? new Response(null, { status: 503 }) : undefined;
+  server.advance(86_400);
+  await removeUser(store, alice);
+  // A call makes the round.
+  await thrownBy(access.headers(caller));
+  while (failuresOf(gateway).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  upstream.tamper = () => undefined;
+  server.advance(-86_400);
+  await thrownBy(access.headers(caller));
+  for (let tries = 0; tries < 200 && (await store.list(["upstream_revocation"])).length > 0; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  assert.is(await whoami(upstream, before), "401");
+});
+
 /** A connection to an upstream in the store, which can be removed. */
 async function newStoredConnection() {
   const pair = await newConnection();
