@@ -15,6 +15,7 @@ import {
   userAttemptsPrefix,
 } from "../../oauth/connection_records.ts";
 import { type ProviderTokens, SignInError, TokenRefusedError } from "../../oauth/sign_in/provider.ts";
+import { retryWhileUnavailable } from "../../store/retry.ts";
 import type { Entry } from "../../store/store.ts";
 import { parseScopes } from "./challenge.ts";
 import { findClient, forgetClient, type RegisteredClient } from "./client_registration.ts";
@@ -22,7 +23,7 @@ import { ConnectError } from "./connect_error.ts";
 import { findConnection, saveConnection } from "./connection.ts";
 import { type CredentialsContext, networkOf, type Upstream } from "./context.ts";
 import { findIssuerMetadata, type IssuerMetadata } from "./issuer_metadata.ts";
-import { requestSendable, toConnection } from "./oauth_tokens.ts";
+import { requestSendable, revokeTokens, toConnection } from "./oauth_tokens.ts";
 import { askForChallenge, findResourceMetadata } from "./resource_metadata.ts";
 import type { OAuthAuth } from "./upstream_auth.ts";
 
@@ -187,7 +188,7 @@ export async function takeAttempt(
 }
 
 /**
- * Redeems the answer of the authorization server and keeps the tokens.
+ * Redeems the answer of the authorization server and keeps the tokens. Those that cannot be kept are revoked.
  * @param parameters those of the query, each once
  * @throws {ConnectError | PublicFetchError} when the answer must not be believed, or is a refusal
  */
@@ -221,12 +222,21 @@ export async function finishConnection(
   });
   const key = connectionKey(user, upstream.name);
   const origin = { issuer, resource, scope, client };
-  await saveConnection(
-    context,
-    upstream,
-    user,
-    await toConnection(context, key, upstream, origin, tokens, context.now()),
-  );
+  try {
+    // The code is consumed: the user could not send the answer again.
+    await retryWhileUnavailable(async () => {
+      const connection = await toConnection(context, key, upstream, origin, tokens, context.now());
+      await saveConnection(context, upstream, user, connection);
+    });
+  } catch (failure) {
+    const { access_token, refresh_token } = tokens;
+    const unused = { access_token, client, ...(refresh_token !== undefined && { refresh_token }) };
+    const at = { issuer, ...(upstream.isPrivate && { isPrivate: true as const }) };
+    await revokeTokens(context, at, unused).catch(() =>
+      context.observe({ type: "connection_failed", user, upstream: upstream.name, reason: "not_revoked" })
+    );
+    throw failure;
+  }
 }
 
 /** RFC 9207 section 2.4: an answer of another authorization server is refused before its code is used (mix-up). */

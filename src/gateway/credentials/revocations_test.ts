@@ -7,9 +7,10 @@ import { afterNextRead, interruptAfter } from "../../store/test_meanwhile.ts";
 import { createUpstreamSealer, upstreamKey } from "../stored/stored_upstream.ts";
 import { createStoredUpstreams } from "../stored/stored_upstreams.ts";
 import { ConnectionRequired } from "./access.ts";
-import { newConnection, newInstance, newPair, REGISTER, thrownBy } from "./test_connection.ts";
+import { newConnection, newInstance, newPair, REGISTER, type TestPair, thrownBy } from "./test_connection.ts";
 import {
   allow,
+  callerOf,
   connectUrl,
   consent,
   failuresOf,
@@ -147,14 +148,58 @@ test("the removal of a stored upstream keeps the connections of the configuratio
   assert.ok(await store.get(key));
 });
 
-test("a user who is removed while the tokens are requested keeps none", async () => {
-  const { upstream, gateway, store, alice } = await newPair();
+/** A user who is about to connect. `during` runs while the tokens are requested. */
+async function newCallback(during: (pair: TestPair) => Promise<unknown>) {
+  const pair = await newPair();
+  const { upstream, gateway, alice } = pair;
   const browser = await signedIn(gateway, upstream, "alice");
   const callback = await allow(browser, await consent(browser, await connectUrl(gateway, alice)));
-  upstream.tamper = ({ url }, pass) =>
-    url === `${UPSTREAM}/oauth/token` ? removeUser(store, alice).then(pass) : undefined;
-  assert.is((await browser.get(callback)).status, 400);
+  let answer = "";
+  upstream.tamper = async ({ url }, pass) => {
+    const response = await pass();
+    if (url !== `${UPSTREAM}/oauth/token`) return response;
+    answer = await response.clone().text();
+    await during(pair);
+    return response;
+  };
+  const { status } = await browser.get(callback);
+  const used = { Authorization: `Bearer ${JSON.parse(answer).access_token}` };
+  return { ...pair, status, used };
+}
+
+test("a user who is removed or signs out while the tokens are requested leaves none alive", async () => {
+  const ends: ((pair: TestPair) => Promise<unknown>)[] = [
+    ({ store, alice }) => removeUser(store, alice),
+    async ({ store }) => {
+      const sessions = await store.list(["session"]);
+      await store.commit({ remove: sessions.map(({ key }) => key) });
+    },
+  ];
+  for (const end of ends) {
+    const { upstream, store, status, used } = await newCallback(end);
+    assert.is(status, 400);
+    assert.equal(await store.list(["upstream_connection"]), []);
+    assert.is(await whoami(upstream, used), "401");
+  }
+});
+
+test("an upstream that is removed while the tokens are requested leaves none alive", async () => {
+  const { upstream, store, status, used } = await newCallback(async ({ gateway: { credentials } }) => {
+    credentials.forget("up");
+    await credentials.endConnections("up");
+  });
+  assert.is(status, 400);
   assert.equal(await store.list(["upstream_connection"]), []);
+  assert.is(await whoami(upstream, used), "401");
+});
+
+test("a connection is kept when the store is unavailable after the tokens were requested", async () => {
+  const { upstream, access, alice, status } = await newCallback(async ({ store }) => {
+    const end = interruptAfter(store, 0);
+    setTimeout(end, 50);
+  });
+  assert.is(status, 303);
+  assert.is(await whoami(upstream, await access.headers(callerOf(alice))), upstream.users["alice"]!);
 });
 
 test("a connection that ends while it is refreshed leaves no token alive", async () => {

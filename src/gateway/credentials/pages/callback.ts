@@ -12,6 +12,7 @@ import type { AuthorizationServer } from "../../../oauth/authorization_server.ts
 import { toSessionStore } from "../../../oauth/users/session_store.ts";
 import { finishConnection, takeAttempt } from "../authorize.ts";
 import { ConnectError } from "../connect_error.ts";
+import { removeConnection } from "../connection.ts";
 import { CONNECTIONS_PATH, type Upstream } from "../context.ts";
 import type { OAuthAuth } from "../upstream_auth.ts";
 import { type ConnectionPagesContext, refuseConnection, showProblem } from "./frame.ts";
@@ -35,15 +36,29 @@ export async function finish(
     const answered = await takeAttempt(pages.credentials, session, values.get("state"), redirect_uri);
     name = answered.entry.value.upstream;
     const upstream = pages.upstreams.get(name);
-    if (upstream?.auth.type !== "oauth" || upstream.url !== answered.entry.value.url) {
-      throw new ConnectError("state_invalid", "The upstream was changed or removed meanwhile");
-    }
+    const { url } = answered.entry.value;
+    if (!isOfOAuth(upstream, url)) throw changedMeanwhile();
     // The session may end while the authorization server is asked.
     const credentials = { ...pages.credentials, store: toSessionStore(as, account.signedIn) };
-    await finishConnection(credentials, upstream as Upstream<OAuthAuth>, account.id, answered, values);
+    await finishConnection(credentials, upstream, account.id, answered, values);
+    // Its removal may have ended all connections before this one was made.
+    if (!isOfOAuth(pages.upstreams.get(name), url)) {
+      await removeConnection(pages.credentials, account.id, name);
+      await pages.revocations.run();
+      throw changedMeanwhile();
+    }
     pages.credentials.observe({ type: "connection_added", user: account.id, upstream: name, ip: context.ip });
     return redirectDone(as, CONNECTIONS_PATH, "connected", account.signedIn.session);
   } catch (error) {
     return await showProblem(pages, as, request, context, account.id, name, error);
   }
+}
+
+/** Whether users still connect the upstream with this URL by OAuth. */
+function isOfOAuth(upstream: Upstream | undefined, url: string): upstream is Upstream<OAuthAuth> {
+  return upstream?.auth.type === "oauth" && upstream.url === url;
+}
+
+function changedMeanwhile(): ConnectError {
+  return new ConnectError("state_invalid", "The upstream was changed or removed meanwhile");
 }
