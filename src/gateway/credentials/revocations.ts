@@ -5,7 +5,8 @@
  * @module
  */
 import { REVOCATIONS, type UpstreamRevocation } from "../../oauth/connection_records.ts";
-import { type Entry, listAll } from "../../store/store.ts";
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { compareAndSet, type Entry, listAll } from "../../store/store.ts";
 import type { CredentialsContext } from "./context.ts";
 import { revokeTokens, type SealedTokens } from "./oauth_tokens.ts";
 
@@ -47,19 +48,28 @@ export function createRevocations(context: CredentialsContext): Revocations {
   }
 
   async function revokeOne(entry: Entry<UpstreamRevocation>): Promise<void> {
-    const { key, value, version, expires } = entry;
-    const lease = { ...value, refresh: { by: "", until: now() + LEASE_MS } };
-    if (!await store.commit({ check: [{ key, version }], set: [{ key, value: lease, expires }] })) return;
-    const tokens = await records.open<SealedTokens>(entry);
+    const { key, value, version } = entry;
+    if (!await compareAndSet(store, key, version, waitFor(value, LEASE_MS), entry.expires)) return;
     try {
-      if (tokens) await revokeTokens(context, value, tokens);
+      const tokens = await records.open<SealedTokens>(entry);
+      if (!tokens) throw new Error("It was sealed by another server");
+      await revokeTokens(context, value, tokens);
       await store.commit({ remove: [key] });
     } catch {
-      const waiting = { ...value, refresh: { by: "", until: now() + PAUSE_MS } };
-      await store.commit({ set: [{ key, value: waiting, expires }] });
+      await retryLostRaces(async () => {
+        // It may have been sealed anew, or revoked by another instance, meanwhile.
+        const found = await store.get<UpstreamRevocation>(key);
+        if (!found) return true;
+        const waiting = waitFor(found.value, PAUSE_MS);
+        return await compareAndSet(store, key, found.version, waiting, found.expires) || LOST_RACE;
+      });
       const [, user, upstream] = key as [string, string, string];
       observe({ type: "connection_failed", user, upstream, reason: "not_revoked" });
     }
+  }
+
+  function waitFor(value: UpstreamRevocation, milliseconds: number): UpstreamRevocation {
+    return { ...value, refresh: { by: "", until: now() + milliseconds } };
   }
 
   return {

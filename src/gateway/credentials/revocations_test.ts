@@ -1,6 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { soleSecret } from "../../crypto/server_secrets.ts";
 import { connectionKey } from "../../oauth/connection_records.ts";
+import { resealRecords } from "../../oauth/reseal.ts";
 import { ISSUER } from "../../oauth/test_server.ts";
 import { removeUser } from "../../oauth/users/remove_user.ts";
 import { afterNextRead, interruptAfter } from "../../store/test_meanwhile.ts";
@@ -14,6 +16,7 @@ import {
   connectUrl,
   consent,
   failuresOf,
+  newGateway,
   SECRETS,
   signedIn,
   UPSTREAM,
@@ -83,6 +86,35 @@ test("after a clock that was ahead is corrected, what could not be revoked is tr
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   assert.is(await whoami(upstream, before), "401");
+});
+
+test("a revocation that fails while the server's secret is rotated is tried again with the new one", async () => {
+  const { upstream, gateway, store, server, access, caller, alice } = await newConnection();
+  const before = await access.headers(caller);
+  const [old, current] = [SECRETS.current, new Uint8Array(32).fill(8)];
+  upstream.tamper = async ({ url }, pass) => {
+    if (!url.endsWith("/revoke")) return await pass();
+    await resealRecords(store, async () => ({ current, accepted: [current, old], first: old }));
+    return new Response(null, { status: 503 });
+  };
+  await removeUser(store, alice);
+  await gateway.credentials.revokeEnded();
+  upstream.tamper = () => undefined;
+  server.advance(11 * 60);
+  const other = await newGateway({ upstream, store, secrets: soleSecret(current) });
+  other.server.advance(11 * 60);
+  await other.credentials.revokeEnded();
+  assert.is(await whoami(upstream, before), "401");
+  assert.equal(await store.list(["upstream_revocation"]), []);
+});
+
+test("tokens that another server sealed are not dropped silently", async () => {
+  const { upstream, store, alice } = await newConnection();
+  await removeUser(store, alice);
+  const other = await newGateway({ upstream, store, secrets: soleSecret(new Uint8Array(32).fill(8)) });
+  await other.credentials.revokeEnded();
+  assert.equal(failuresOf(other), ["not_revoked"]);
+  assert.is((await store.list(["upstream_revocation"])).length, 1);
 });
 
 /** A connection to an upstream in the store, which can be removed. */

@@ -92,11 +92,14 @@ export interface TestGateway {
 export interface GatewayParts {
   readonly upstream: Pick<TestUpstream, "trivet" | "requests" | "tamper">;
   readonly store?: Store;
+  readonly secrets?: ServerSecrets;
   readonly options?: Partial<AuthorizationServerOptions>;
 }
 
 /** A server whose upstreams are added by the test. */
-export async function newGateway({ upstream, store, options = {} }: GatewayParts): Promise<TestGateway> {
+export async function newGateway(
+  { upstream, store, secrets = SECRETS, options = {} }: GatewayParts,
+): Promise<TestGateway> {
   const fetched: string[] = [];
   // deno-lint-ignore prefer-const
   let credentials: Credentials;
@@ -112,7 +115,7 @@ export async function newGateway({ upstream, store, options = {} }: GatewayParts
   };
   credentials = createCredentials({
     store: server.store,
-    secret: () => SECRETS,
+    secret: () => secrets,
     now: server.now,
     observe: (event) => server.events.push(event),
     issuer: ISSUER,
