@@ -145,6 +145,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
         addresses.trust(name);
       },
     },
+    endConnections: credentials.endConnections,
     isConfigured,
     onProblem: (name, error) => observe({ type: "fault", where: `upstream ${name}`, error }),
   });

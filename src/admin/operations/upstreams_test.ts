@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { gateway } from "../../gateway/gateway.ts";
+import { removeStoredUpstream } from "../../gateway/stored/stored_upstream.ts";
 import { tool, toolServer } from "../../mcp_service.ts";
 import { connectionKey, REVOCATIONS } from "../../oauth/connection_records.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
@@ -85,6 +86,22 @@ test("without a gateway only the command line adds upstreams, also with a comman
   const added = await call("addUpstream", { name: "a", command: "node" }, COMMAND_LINE);
   assert.equal([added.server, added.state], ["node", null]);
   await call("removeUpstream", { upstream: "a" }, COMMAND_LINE);
+});
+
+test("an instance ends connections that users made there until it saw that the upstream was removed", async () => {
+  const { call, store, trivet } = newGatewayAdmin();
+  await call("addUpstream", { name: "late", url: URL });
+  await trivet.gateway!.ready();
+  const key = connectionKey("user", "late");
+  const value = { kind: "oauth", url: URL, sealed: "", connected: 0, hasRefreshToken: false };
+  await store.commit({ set: [{ key, value }] });
+  // As another instance does last.
+  await removeStoredUpstream(store, "late");
+  for (let tries = 0; tries < 200 && await store.get(key); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  assert.is(await store.get(key), undefined);
+  await trivet.gateway!.close();
 });
 
 test("the command line ends the connections of the upstream that it removes, and leaves its tokens to be revoked", async () => {

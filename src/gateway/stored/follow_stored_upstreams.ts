@@ -17,6 +17,8 @@ export interface FollowOptions {
     add(name: string, server: McpServer, isTrusted: boolean): void;
     remove(name: string): Promise<unknown>;
   };
+  /** Ends the connections of users to an upstream that was removed from the store. */
+  readonly endConnections: (name: string) => Promise<unknown>;
   /** Names of the server's own configuration, which those in the store do not replace. */
   readonly isConfigured: (name: string) => boolean;
   /** Called with the name of an upstream that cannot be used, and why. */
@@ -36,7 +38,7 @@ const POLL_INTERVAL_MS = 15_000;
 
 /** Adds the upstreams in the store, and follows their changes. */
 export function followStoredUpstreams(options: FollowOptions): FollowedUpstreams {
-  const { store, sealer, upstreams, isConfigured, onProblem } = options;
+  const { store, sealer, upstreams, endConnections, isConfigured, onProblem } = options;
   /** The version of each record that was read. */
   let seen = new Map<string, string>();
   let isStopped = false;
@@ -66,6 +68,8 @@ export function followStoredUpstreams(options: FollowOptions): FollowedUpstreams
     seen = found;
     await Promise.all(removed.map((name) => upstreams.remove(name)));
     for (const stored of changed) await use(stored);
+    // Users could connect here until now, after the removal had ended all connections.
+    for (const name of removed) await endConnections(name);
   }
 
   // One at a time, so that a slow read cannot bring back what a later one removed.

@@ -33,6 +33,7 @@ function follow(store: Store, configured: readonly string[] = []) {
       add: (name, server) => void offered.set(name, server),
       remove: async (name) => offered.delete(name),
     },
+    endConnections: async () => {},
     isConfigured: (name) => configured.includes(name),
     onProblem: (name) => problems.push(name),
   });
