@@ -106,6 +106,8 @@ export async function upgradeStore(store: Store, options: UpgradeOptions = {}): 
     return found;
   }
   await beginUpgrade(store, steps);
+  // A position may be behind records that an instance of an earlier version wrote since.
+  if (again) await store.commit({ remove: kindsOf(steps).map(cursorKey) });
   const done: KindProgress[] = [];
   for (const kind of kindsOf(steps)) {
     const progress = await upgradeKind(store, kind, steps, options);

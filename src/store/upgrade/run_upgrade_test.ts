@@ -209,6 +209,28 @@ test("again: records that an instance of an earlier version wrote after the upgr
   assert.equal(await valueOf(store, ...FORMAT_KEY), CURRENT_FORMAT);
 });
 
+for (const wasUpgraded of [false, true]) {
+  const interrupted = wasUpgraded ? "an interrupted run with again" : "an interrupted upgrade";
+  test(`again: all records are read after ${interrupted}, also those before its position`, async () => {
+    const store = await older();
+    if (wasUpgraded) await upgradeStore(store);
+    const stop = new AbortController();
+    await upgradeStore(store, {
+      again: wasUpgraded,
+      signal: stop.signal,
+      onProgress: ({ kind }) => kind === "grant" && stop.abort(),
+    });
+    assert.is((await store.list(["upgrade"])).length, 1);
+    const until = Date.now() + 1e6;
+    const late: Key = ["grant", "before all others"];
+    await store.commit({ set: [{ key: late, value: { user: "ada", until }, expires: until }] });
+    await upgradeStore(store, { again: true });
+    assert.ok(await store.get(["user_grant", "ada", late[1]!]));
+    assert.equal(await valueOf(store, ...FORMAT_KEY), CURRENT_FORMAT);
+    assert.equal(await store.list(["upgrade"]), []);
+  });
+}
+
 test("a store of a newer version is refused, and an upgrade by a newer version stops this one", async () => {
   const store = await older(100);
   const newer = { ...CURRENT_FORMAT, upgrading: { grant: CURRENT_FORMAT.kinds.grant! + 1 } };
