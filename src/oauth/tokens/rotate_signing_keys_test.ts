@@ -119,6 +119,24 @@ test("with revokeOld no instance accepts a token of an earlier key after a minut
   }
 });
 
+test("attack: a revoked key does not come back when an instance that read it before finds the next key due", async () => {
+  const { store, instances: [behind, other], advance } = newInstances();
+  const old = await sign(behind!);
+  advance(89 * DAY - 20);
+  await behind!.current();
+  advance(21);
+  await other!.current();
+  assert.equal(await states(store), ["current", "next"]);
+  const revoked = await rotateSigningKeys(store, { revokeOld: true });
+  await behind!.current();
+  assert.equal(await listSigningKeys(store), revoked);
+  advance(61);
+  for (const keys of [behind!, other!]) {
+    assert.is(await isAccepted(keys, old), false);
+    assert.is(kidOf(await sign(keys)), revoked[0]!.kid);
+  }
+});
+
 test("rotations at once add one key, and one for an algorithm that the server does not have is refused", async () => {
   const { store, instances: [keys] } = newInstances();
   await sign(keys!);

@@ -53,18 +53,18 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   const lifetime = options.signingKeyLifetime * 1000;
   const notice = options.signingKeyNotice * 1000;
   const longest = options.maxTokenLifetime * 1000 + CLOCK_SKEW_MS;
-  let loaded: readonly LoadedSigningKey[] = [];
+  let loaded: readonly (LoadedSigningKey & { readonly version: string })[] = [];
   let read = -Infinity;
   let readForUnknown = -Infinity;
 
   async function readAll(): Promise<void> {
     const entries = await store.list<SigningKey>(["signing_key"]);
     await extendRetired(entries);
-    const records = entries.map((entry) => entry.value).filter((record) => record.starts !== undefined);
+    const usable = entries.filter(({ value }) => value.starts !== undefined);
     loaded = await Promise.all(
-      records.map(async (record) => {
+      usable.map(async ({ value: record, version }) => {
         const known = loaded.find((each) => each.record.kid === record.kid);
-        return known ? { ...known, record } : await importSigningKey(record);
+        return { ...known ?? await importSigningKey(record), record, version };
       }),
     );
     signing.clear();
@@ -109,20 +109,18 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   /** Adds the next key. When instances do so at once, one writes it and the others read it. */
   async function add(alg: JwsAlgorithm): Promise<void> {
     const at = now();
-    const last = generations(alg).at(-1)?.record;
+    const newest = generations(alg).at(-1);
+    const last = newest?.record;
     const generation = (last?.generation ?? -1) + 1;
     const starts = last ? Math.max(last.starts + lifetime, at + notice) : at;
     const { kid, jwk } = await generateSigningKey(alg);
     const key = signingKeyKey(alg, generation);
     const value: SigningKey = { kid, alg, jwk, generation, created: at, starts };
+    const old = newest && { key: signingKeyKey(alg, newest.record.generation), version: newest.version };
     await store.commit({
-      check: [{ key, version: null }],
-      set: [
-        { key, value },
-        ...(last
-          ? [{ key: signingKeyKey(alg, last.generation), value: last, expires: starts + longest }]
-          : []),
-      ],
+      // The last key may have been revoked since it was read: then it must not come back.
+      check: [{ key, version: null }, ...(old ? [old] : [])],
+      set: [{ key, value }, ...(old ? [{ key: old.key, value: last, expires: starts + longest }] : [])],
     });
     await readAll();
   }
