@@ -1,6 +1,6 @@
 /**
  * Does something in the middle of a request, once: before its next commit, or after its next read of a kind of record; or
- * interrupts it. Only tests import this.
+ * interrupts it, or loses the response of a commit. Only tests import this.
  *
  * @module
  */
@@ -58,4 +58,24 @@ export function interruptAfter(store: Store, done: number): () => boolean {
     Object.assign(store, { commit });
     return count > done;
   };
+}
+
+/**
+ * Does the next commit that changes a record of this kind, and lets it fail, as when only its response is lost.
+ * @param kind the first part of the key
+ */
+export function loseNextResponse(store: Store, kind: string): Meanwhile {
+  const { commit } = store;
+  const meanwhile = { isDone: false };
+  Object.assign(store, {
+    async commit(...call: Parameters<Store["commit"]>) {
+      const done = await commit.apply(store, call);
+      const [{ set = [], remove = [] }] = call;
+      const keys = [...set.map(({ key }) => key), ...remove];
+      if (meanwhile.isDone || !done || !keys.some((key) => key[0] === kind)) return done;
+      meanwhile.isDone = true;
+      throw new StoreUnavailableError("The response was lost");
+    },
+  });
+  return meanwhile;
 }

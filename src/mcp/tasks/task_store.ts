@@ -5,8 +5,16 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import { randomId, secretDigest } from "../../crypto/secret.ts";
-import { LOST_RACE, MAX_STORE_OUTAGE_MS, retryLostRaces } from "../../store/retry.ts";
-import { compareAndSet, type Entry, type Json, type Key, type Put, type Store } from "../../store/store.ts";
+import { LOST_RACE, MAX_STORE_OUTAGE_MS, retryLostRaces, retryWhileUnavailable } from "../../store/retry.ts";
+import {
+  compareAndSet,
+  type Entry,
+  type Json,
+  type Key,
+  type Put,
+  type Store,
+  StoreUnavailableError,
+} from "../../store/store.ts";
 import { INTERNAL_ERROR } from "../../jsonrpc/error.ts";
 import type { InputRequest } from "../input/inputs.ts";
 import { LEASE_GRACE_MS, LEASE_MS, LEASE_RENEWAL_MS } from "../lease.ts";
@@ -129,7 +137,8 @@ export class TaskStore {
 
   /**
    * Changes a record, with retries when other instances change it at the same time, and returns the new record;
-   * `undefined` when the task is unknown or `change` returns `undefined`. `hold` takes the lease in the same commit.
+   * `undefined` when the task is unknown or `change` returns `undefined`. `hold` takes the lease in the same commit, unless
+   * the task waits for input: the caller then runs the tool, which no other call would do.
    * @throws {StoreUnavailableError} when every retry lost the race
    */
   async change(
@@ -142,12 +151,25 @@ export class TaskStore {
       const changed = entry && change({ ...entry.value, id });
       if (!changed) return undefined;
       const record = { ...changed, updatedAt: this.#now() };
+      const takesLease = hold && record.status !== "input_required";
       const done = await this.#store.commit({
         check: [{ key: entry.key, version: entry.version }],
-        set: [toPut(record), ...(hold && record.status === "working" ? [this.#lease(record)] : [])],
+        set: [toPut(record), ...(takesLease ? [this.#lease(record)] : [])],
+      }).catch(async (error) => {
+        // It may be done: only its response was lost.
+        if (!takesLease || !(error instanceof StoreUnavailableError)) throw error;
+        if (await retryWhileUnavailable(() => this.#isHeld(record))) return true;
+        throw error;
       });
       return done ? record : LOST_RACE;
     });
+  }
+
+  /** Whether this version of the record is stored, with the lease of this instance. */
+  async #isHeld({ id, status, updatedAt }: TaskRecord): Promise<boolean> {
+    const lease = await this.#store.get<Lease>(leaseKey(id));
+    const now = await this.get(id);
+    return lease?.value.by === this.#instance && now?.status === status && now.updatedAt === updatedAt;
   }
 
   /**

@@ -118,7 +118,7 @@ export class Tasks {
         const record = await store.change(id, (now) => {
           isWaiting = now.status === "input_required";
           return isTerminal(now) ? undefined : { ...now, status: "cancelled" };
-        });
+        }, true);
         const tool = isWaiting && record ? await findTool(record.tool, call) : undefined;
         // A run that is cancelled from its start, since the tool may have begun what only it can cancel.
         if (tool?.task?.start === "by_run") await this.#runAgain(record!, tool, call);

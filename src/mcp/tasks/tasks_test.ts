@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { RpcError } from "../../jsonrpc/error.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
+import { loseNextResponse } from "../../store/test_meanwhile.ts";
 import { tool } from "../definition/define.ts";
 import { ToolError } from "../definition/definition.ts";
 import type { ToolServer } from "../service.ts";
@@ -290,6 +291,35 @@ test("a tool that began its task runs once more, cancelled, when the task is can
   await until(() => runs.length === 3, "the tool runs once more");
   assert.equal(runs.map(({ job, isCancelled }) => [job, isCancelled]), [[1, false], [1, false], [1, true]]);
 });
+
+for (const method of ["tasks/update", "tasks/cancel"]) {
+  test(`the tool of a waiting task runs once when the response of the commit of ${method} is lost`, async () => {
+    const store = memoryStore();
+    const runs: boolean[] = [];
+    const asking = tool({
+      name: "asking",
+      description: "Begins a job and asks",
+      task: { support: "optional", start: "by_run" },
+      async run(_, call) {
+        await call.startTask();
+        runs.push(call.signal.aborted);
+        return (await call.elicit({ key: "sure", message: "Sure?", schema: NAME })).action;
+      },
+    });
+    const { server } = newServer({ store, definitions: [asking] });
+    const { taskId } = (await callTool(server, "asking")).answer.result;
+    await poll(server, taskId, "input_required");
+    const lost = loseNextResponse(store, "mcp");
+    const responses = { inputResponses: { sure: { action: "decline" } } };
+    // A client may also repeat it.
+    for (let i = 0; i < 2; i++) {
+      await ask(server, method, { taskId, ...(method === "tasks/update" && responses) });
+    }
+    await poll(server, taskId, method === "tasks/update" ? "completed" : "cancelled");
+    await until(() => runs.length === 2, "the tool runs again");
+    assert.equal([lost.isDone, runs], [true, [false, method === "tasks/cancel"]]);
+  });
+}
 
 test("an unknown task, another caller's task and an expired task are refused with -32602", async () => {
   let now = Date.now();
