@@ -8,7 +8,7 @@ import { toHex } from "../crypto/hex.ts";
 import { sha256 } from "../crypto/sha256.ts";
 import { FORMAT_KEY } from "./format.ts";
 import { encodeKey } from "./key.ts";
-import { type Entry, type Key, type Put, type Store, timeOf } from "./store.ts";
+import { type Entry, type Key, type Put, type Store, StoreUnavailableError, timeOf } from "./store.ts";
 
 /** Called with the number of records done. */
 export type Progress = (done: number) => void;
@@ -43,6 +43,7 @@ const ANY_FORMAT = { version: 1 };
 const BATCH_BYTES = 2 * 1024 * 1024;
 const MIN_PAGE_RECORDS = 16;
 const MAX_PAGE_RECORDS = 1000;
+const MAX_FINISH_TRIES = 10;
 /** A record that expires this soon may be found on one side only. */
 const EXPIRY_TOLERANCE_MS = 10_000;
 
@@ -102,9 +103,19 @@ export async function copyRecords(
   return { copied, before };
 }
 
-/** Ends a copy: removes the mark from the target. */
+/** Ends a copy: removes the mark from the target. Without the mark, the copy cannot be run again: so this is retried. */
 export async function finishCopy(to: Store): Promise<void> {
-  await to.commit({ remove: [MARK] });
+  for (let tries = 1;; tries++) {
+    try {
+      await to.commit({ remove: [MARK] });
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError) || tries === MAX_FINISH_TRIES) throw error;
+      const { retryAfter } = error;
+      // It may be done, and only its response was lost.
+      if (tries > 1) await new Promise((resolve) => setTimeout(resolve, retryAfter * 1000));
+    }
+  }
 }
 
 /** Compares both stores in key order. With `repair`, differences in the target are corrected from the source. */

@@ -11,6 +11,7 @@ import {
 import { CURRENT_FORMAT, FORMAT_KEY } from "./format.ts";
 import { memoryStore } from "./drivers/memory.ts";
 import { type Key, type Put, type Store, StoreUnavailableError } from "./store.ts";
+import { loseNextResponse } from "./test_meanwhile.ts";
 
 const test = suite("store/copy");
 
@@ -111,6 +112,16 @@ test("a copy that was interrupted at any commit resumes there and copies no reco
     assert.equal((await compareRecords(from, to)).differences, []);
   }
   assert.ok(interruptions > 8, `${interruptions} commits`);
+});
+
+test("a copy ends also when the response of its last commit is lost", async () => {
+  const [from, to] = [memoryStore(), memoryStore()];
+  await fill(from, 5);
+  await copyRecords(from, to);
+  const lost = loseNextResponse(to, "migration");
+  await finishCopy(to);
+  assert.ok(lost.isDone);
+  assert.equal(await everything(to), await everything(from));
 });
 
 test("a copy of one source does not go on with another, and an interrupted copy is no store", async () => {
