@@ -127,16 +127,22 @@ export function layeredStore(store: Store, options: LayeredOptions = {}): Store 
   async function commitAndWait(commit: Commit): Promise<boolean> {
     const lifetime = known ?? await readLifetime();
     if (lifetime === undefined) return await commitWithoutCaches(commit);
-    if (!await store.commit(commit)) return false;
-    const done = moment();
-    for (const key of [...commit.remove ?? [], ...(commit.set ?? []).map((put) => put.key)]) {
-      copies.delete(encodeKey(key));
+    let done: boolean | undefined;
+    try {
+      return done = await store.commit(commit);
+    } finally {
+      // Also after a failure: only the response may be lost, and a retry then finds nothing to remove.
+      if (done !== false) await waitForCopies(commit, lifetime);
     }
+  }
+
+  async function waitForCopies({ set = [], remove = [] }: Commit, lifetime: number): Promise<void> {
+    const began = performance.now();
+    for (const key of [...remove, ...set.map((put) => put.key)]) copies.delete(encodeKey(key));
     // Timers may fire a fraction of a millisecond early.
-    for (let left = lifetime; left > 0; left = lifetime - (performance.now() - done.monotonic)) {
+    for (let left = lifetime; left > 0; left = lifetime - (performance.now() - began)) {
       await new Promise((resolve) => setTimeout(resolve, timerDelay(left + 1)));
     }
-    return true;
   }
 
   const layered: Store = {

@@ -3,7 +3,8 @@ import * as assert from "uvu/assert";
 import { storeContract } from "../contract/contract.ts";
 import { layeredStore } from "./layered.ts";
 import { memoryStore } from "./memory.ts";
-import type { Key, Store } from "../store.ts";
+import { type Key, type Store, StoreUnavailableError } from "../store.ts";
+import { loseNextResponse } from "../test_meanwhile.ts";
 
 storeContract("layered over memory", {
   open: async (now) => layeredStore(memoryStore({ now }), { now, lifetime: 5 }),
@@ -142,6 +143,17 @@ test("only removals of cached kinds, and changes of clients, wait for other cach
     "immediate",
   );
   assert.is(await store.commit({ check: [{ key: TOKEN, version: null }], remove: [TOKEN] }), false);
+});
+
+test("after a removal whose response was lost has failed, no instance returns the record", async () => {
+  const engine = memoryStore();
+  const stores = [1, 2].map(() => layeredStore(engine, { lifetime: 60 }));
+  await engine.commit({ set: [{ key: TOKEN, value: 1 }] });
+  for (const store of stores) assert.ok(await store.get(TOKEN, cached));
+  loseNextResponse(engine, "access_token");
+  const error = await stores[0]!.commit({ remove: [TOKEN] }).catch((error) => error);
+  assert.instance(error, StoreUnavailableError);
+  for (const store of stores) assert.is(await store.get(TOKEN, cached), undefined);
 });
 
 test("close() waits for a pending removal", async () => {
