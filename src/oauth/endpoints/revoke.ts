@@ -7,12 +7,13 @@
 import { equalInConstantTime, secretDigest } from "../../crypto/secret.ts";
 import { jsonFields, NO_STORE, respondJson } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { readAccessToken, revokeAccessToken } from "../tokens/access_token.ts";
+import { OPAQUE_PREFIX, readAccessToken, revokeAccessToken } from "../tokens/access_token.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { authenticateClient } from "../clients/client_auth.ts";
 import { OAuthError } from "../error.ts";
 import { readParameters } from "../parameters.ts";
 import { type Grant, grantKey } from "../records/grant_record.ts";
+import { accessTokenKey } from "../records/token_record.ts";
 import { readRefreshToken } from "../tokens/refresh_token.ts";
 import { grantKeys } from "../users/user_grants.ts";
 
@@ -32,7 +33,11 @@ export async function revoke(
   // §2.1: token_type_hint is an optimization. The prefix of a token already says its type.
   const found = await findToken(as, token);
   // §2.2: an invalid token is no error.
-  if (!found) return respondJson(200, {}, JSON_FIELDS);
+  if (!found) {
+    // It may have been revoked a moment ago. A removal waits until no instance uses a copy of a record, whichever it is.
+    if (isStored(token)) await as.store.commit({ remove: [accessTokenKey(secretDigest(token))] });
+    return respondJson(200, {}, JSON_FIELDS);
+  }
   if (found.client_id !== client.id) {
     throw new OAuthError("invalid_grant", "The token was not issued to this client");
   }
@@ -44,6 +49,11 @@ export async function revoke(
     ...(found.user !== undefined && { user: found.user }),
   });
   return respondJson(200, {}, JSON_FIELDS);
+}
+
+/** Whether the token has the form of one that is a record in the store: those may be in the cache. */
+function isStored(token: string): boolean {
+  return readRefreshToken(token) !== undefined || token.startsWith(OPAQUE_PREFIX);
 }
 
 async function findToken(

@@ -1,8 +1,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { secretDigest } from "../../crypto/secret.ts";
+import { layeredStore } from "../../store/drivers/layered.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Store } from "../../store/store.ts";
+import { until } from "../../test_until.ts";
+import { grantKey } from "../records/grant_record.ts";
+import { accessTokenKey } from "../records/token_record.ts";
 import { newServer, type TestServer } from "../test_server.ts";
+import { readRefreshToken } from "../tokens/refresh_token.ts";
 import { setUserRole } from "../users/user.ts";
 import { lockUser, unlockUser } from "../users/user_changes.ts";
 
@@ -165,6 +171,25 @@ test("a forged refresh token with the id of a grant revokes nothing", async () =
   assert.is((await introspect(server, refresh_token!)).active, true);
   assert.equal(server.events.filter(({ type }) => type === "token_revoked"), []);
 });
+
+for (const type of ["refresh_token", "access_token"]) {
+  test(`no instance with a cache accepts a token (${type}) after the first of two revocations at once is acknowledged`, async () => {
+    const inner = memoryStore();
+    const [first, second, third] = await Promise.all(
+      [1, 2, 3].map(() => newServer({ store: layeredStore(inner, { lifetime: 200 }) })),
+    ) as [TestServer, TestServer, TestServer];
+    const tokens = await first.tokens();
+    const key = type === "refresh_token"
+      ? grantKey(readRefreshToken(tokens.refresh_token!)!)
+      : accessTokenKey(secretDigest(tokens.access_token!));
+    assert.is((await introspect(third, tokens.access_token!)).active, true);
+    const revoking = revoke(first, tokens[type]!);
+    await until(async () => !await inner.get(key), "the first revocation is in the store");
+    assert.is((await revoke(second, tokens[type]!)).status, 200);
+    assert.equal(await introspect(third, tokens.access_token!), { active: false });
+    assert.is((await revoking).status, 200);
+  });
+}
 
 test("a rotation between the read and the commit of a revocation does not keep the grant", async () => {
   const inner = memoryStore();
