@@ -34,7 +34,7 @@ export const DATA_OPTIONS = {
   },
   store: {
     value: "STORE",
-    summary: "sqlite (in the data folder), postgres://… or redis://…",
+    summary: "sqlite (in the data folder), memory (serve and stdio only), postgres://… or redis://…",
     default: "sqlite",
     variable: "TRIVET_STORE",
     parse: (text: string): string | undefined =>

@@ -21,7 +21,7 @@ export const list: McpAction = mcpAction({
       return printTable(["NAME", "SERVER"], servers.map(({ name, server }) => [name, server]));
     }
     printTable(
-      ["NAME", "SERVER", "SOURCE", "STATE", "TOOLS", "ERROR"],
+      ["NAME", "SERVER", "SOURCE", "STATE", "TOOLS", "LAST ERROR"],
       servers.map(({ name, server, source, state, tools, last_error }) => [
         name,
         server,
