@@ -109,7 +109,6 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     fetch: addresses.fetch,
     name: host.name,
     mcpServers,
-    now,
     access: ({ name, target, shared, auth }) =>
       credentials.add(name, target.type === "stdio" ? { shared, auth } : { ...target, shared, auth }),
     onState: (upstream, state, error) => observe({ type: "upstream_changed", upstream, state, error }),

@@ -6,7 +6,7 @@
  */
 
 export interface CircuitBreakerOptions {
-  /** @default Date.now */
+  /** In milliseconds, of a clock that is never corrected. @default performance.now */
   readonly now?: () => number;
   /** A number from 0 to 1. @default Math.random */
   readonly random?: () => number;
@@ -25,7 +25,7 @@ export class CircuitBreaker {
   #failures = 0;
   #retryAt = 0;
 
-  constructor({ now = Date.now, random = Math.random }: CircuitBreakerOptions = {}) {
+  constructor({ now = () => performance.now(), random = Math.random }: CircuitBreakerOptions = {}) {
     this.#now = now;
     this.#random = random;
   }

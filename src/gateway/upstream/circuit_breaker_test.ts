@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { CircuitBreaker, MAX_FAILURES } from "./circuit_breaker.ts";
+import { putClockAhead } from "../../test_clock.ts";
 
 const test = suite("gateway/upstream/circuit_breaker");
 
@@ -31,6 +32,17 @@ test("opens after failures in a row, and a trial closes it", () => {
     true,
     0,
   ]);
+});
+
+test("after a clock that was ahead is corrected, the pause is as long as before", () => {
+  const correct = putClockAhead();
+  const breaker = new CircuitBreaker({ random: () => 1 });
+  try {
+    breaker.fail();
+  } finally {
+    correct();
+  }
+  assert.ok(breaker.pause > 0 && breaker.pause <= 250);
 });
 
 test("the pause doubles up to a minute", () => {

@@ -228,7 +228,7 @@ export class UpstreamSession implements ConnectedSession, ListedSession {
 
   #setFailed(error: unknown): void {
     const message = error instanceof Error ? error.message : "Unknown error";
-    this.lastError = { message: message.slice(0, 500), at: this.#host.now() };
+    this.lastError = { message: message.slice(0, 500), at: Date.now() };
     this.#setState(this.breaker.isOpen ? "open" : "failed");
   }
 

@@ -55,6 +55,7 @@ export interface UpstreamsOptions {
   ) => ClientTransport;
   readonly createClient?: (options: McpClientOptions) => McpClient;
   readonly breaker?: CircuitBreakerOptions;
+  /** In milliseconds, of a clock that is never corrected. @default performance.now */
   readonly now?: () => number;
 }
 
@@ -85,7 +86,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     inputTimeout: options.inputTimeout ?? INPUT_TIMEOUT_MS,
     idleTimeout: options.idleTimeout ?? IDLE_TIMEOUT_MS,
     breaker: options.breaker ?? {},
-    now: options.now ?? Date.now,
+    now: options.now ?? (() => performance.now()),
     onChange: (changedFor) => {
       for (const each of changeListeners) each(changedFor);
     },

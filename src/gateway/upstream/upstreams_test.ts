@@ -8,6 +8,7 @@ import type { Upstreams } from "./upstream_definition.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { findTool, first, names, start } from "./test_upstreams.ts";
 import { until } from "../../test_until.ts";
+import { putClockAhead } from "../../test_clock.ts";
 
 const test = suite("gateway/upstream/upstreams");
 
@@ -36,6 +37,21 @@ test("refreshes its lists when they change, and a flood of notifications is one 
   await changed;
   assert.equal(names(upstreams), ["up_first", "up_second"]);
   assert.is(lists, 2);
+  await upstreams.close();
+});
+
+test("after a clock that was ahead is corrected, a list that changed is read", async () => {
+  const tools = [{ name: "first", inputSchema: INPUT }];
+  const correct = putClockAhead();
+  const { upstreams, clients } = start({ up: { list: () => tools } });
+  try {
+    await upstreams.ready();
+  } finally {
+    correct();
+  }
+  tools.push({ name: "second", inputSchema: INPUT });
+  clients[0]!.options.onNotification!("notifications/tools/list_changed", {});
+  await until(() => names(upstreams).includes("up_second"));
   await upstreams.close();
 });
 

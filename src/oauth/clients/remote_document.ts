@@ -24,6 +24,8 @@ const MAX_FAILURES_KEPT = 10_000;
 /** How often, and how many times, a request polls while another one fetches the same URL. */
 const POLL_INTERVAL_MS = 25;
 const MAX_POLLS = 240;
+/** By how much clocks of instances may differ. */
+const CLOCK_SKEW_MS = 60_000;
 
 /** What is fetched: one URL may serve both. */
 export type RemoteKind = "client" | "keys" | "issuer" | "sector" | "request" | "provider";
@@ -95,7 +97,9 @@ export function createRemoteDocuments(
   function find<T>(kind: RemoteKind, url: string, maxAge = Infinity): RemoteCopy<T> | undefined {
     const name = nameOf(kind, url);
     const copy = kept.get(name);
-    if (!copy || copy.expires <= now() || now() - copy.fetched >= maxAge) return undefined;
+    const age = now() - (copy?.fetched ?? 0);
+    // One that is fetched later than now has its times from a clock that was set back.
+    if (!copy || copy.expires <= now() || age >= maxAge || age < -CLOCK_SKEW_MS) return undefined;
     kept.delete(name);
     kept.set(name, copy);
     return copy as RemoteCopy<T>;

@@ -84,6 +84,18 @@ test("a success after failures is used and resets their count", async () => {
   assert.is(fetched.length, 3);
 });
 
+test("a copy that was fetched before the clock was set back is fetched again", async () => {
+  const { fetched, get, advance } = newDocuments(() => "x");
+  await get();
+  advance(-30_000);
+  await get();
+  assert.is(fetched.length, 1);
+  advance(-HOUR);
+  await get();
+  await get(URL, { maxAge: 1000 });
+  assert.is(fetched.length, 2);
+});
+
 test("a clock that is set back does not prolong the time without fetches", async () => {
   const { fetched, get, advance } = newDocuments(fails);
   for (let i = 0; i < 4; i++) await get();
