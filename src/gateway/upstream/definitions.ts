@@ -4,7 +4,7 @@
  * @module
  */
 import { appOf } from "../../mcp/apps/app.ts";
-import type { ResourceEntry } from "./list_entries.ts";
+import type { ResourceEntry } from "./lists/list_entries.ts";
 import { createNames } from "./names.ts";
 import type { ProxyOptions } from "./proxy/proxy_tool.ts";
 import { proxyTool } from "./proxy/proxy_tool.ts";
@@ -17,7 +17,7 @@ import {
   proxyUnlisted,
 } from "./proxy/proxy_resource.ts";
 import type { UpstreamDefinition } from "./upstream_definition.ts";
-import type { UpstreamLists } from "./upstream_lists.ts";
+import type { UpstreamLists } from "./lists/upstream_lists.ts";
 import { createKeptUris, isTaken } from "./uris.ts";
 
 /** What the names and URIs of all upstreams begin with. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { UpstreamDefinition } from "./upstream_definition.ts";
-import type { UpstreamLists } from "./upstream_lists.ts";
+import type { UpstreamLists } from "./lists/upstream_lists.ts";
 
 /** Lists, and the definitions that were made of them. */
 interface OfferedSet {

@@ -20,7 +20,7 @@ import { later } from "./later.ts";
 import { HeldCalls } from "./proxy/held_calls.ts";
 import type { ConnectedSession } from "./proxy/call_target.ts";
 import { ResourceUpdates } from "./resource_updates.ts";
-import { type ListedSession, type ListsHost, SessionLists } from "./session_lists.ts";
+import { type ListedSession, type ListsHost, SessionLists } from "./lists/session_lists.ts";
 import type { UpstreamState } from "./upstream_definition.ts";
 
 /** What a session uses of its upstream. */

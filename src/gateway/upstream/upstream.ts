@@ -21,7 +21,7 @@ import { findConnectionRequired } from "./proxy/connect_user.ts";
 import { UpstreamSession } from "./session.ts";
 import { type ClientHost, createUpstreamClient } from "./upstream_client.ts";
 import type { UpstreamDefinition, UpstreamState, UpstreamStatus } from "./upstream_definition.ts";
-import { isListed, readLists, type UpstreamLists } from "./upstream_lists.ts";
+import { isListed, readLists, type UpstreamLists } from "./lists/upstream_lists.ts";
 import { describeStatus } from "./upstream_status.ts";
 import { waitToConnect } from "./wait_to_connect.ts";
 import { createKeptUris, createUriMap, type UriMap } from "./uris.ts";

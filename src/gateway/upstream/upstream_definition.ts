@@ -9,7 +9,7 @@ import type { ChangedFor } from "../../mcp/definition/changes.ts";
 import type { ListName } from "../../mcp_client/client.ts";
 import type { McpServer } from "./configuration/configuration.ts";
 import type { References } from "./configuration/environment.ts";
-import type { ListedSkill } from "./skill_list.ts";
+import type { ListedSkill } from "./lists/skill_list.ts";
 
 /** Where a definition comes from. */
 export interface FromUpstream {

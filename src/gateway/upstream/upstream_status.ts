@@ -7,7 +7,7 @@ import type { CallLimiter } from "../call_limiter.ts";
 import type { UpstreamConfiguration } from "./configuration/configuration.ts";
 import type { UpstreamSession } from "./session.ts";
 import type { UpstreamStatus } from "./upstream_definition.ts";
-import { MAX_LEFT_OUT, type UpstreamLists } from "./upstream_lists.ts";
+import { MAX_LEFT_OUT, type UpstreamLists } from "./lists/upstream_lists.ts";
 
 export function describeStatus(
   { name, target }: UpstreamConfiguration,

@@ -6,7 +6,7 @@
 import type { Icon, PromptResult } from "../../../mcp/definition/content.ts";
 import type { PromptDefinition } from "../../../mcp/definition/definition.ts";
 import { toMethodError } from "../failure.ts";
-import type { PromptEntry } from "../list_entries.ts";
+import type { PromptEntry } from "../lists/list_entries.ts";
 import type { FromUpstream } from "../upstream_definition.ts";
 import { callUpstream } from "./call_upstream.ts";
 import { completeAt } from "./complete.ts";

@@ -4,13 +4,13 @@
  *
  * @module
  */
-import { compileForeignSchema } from "../../json_schema/foreign_schema.ts";
-import { isObject } from "../../json_schema/value.ts";
-import type { ToolAnnotations } from "../../mcp/definition/definition.ts";
-import { checkMembers } from "../../mcp/definition/registry.ts";
-import { parseUriTemplate } from "../../mcp/definition/uri/uri_expression.ts";
-import { headerParameters } from "../../mcp/http/header_parameters.ts";
-import type { JsonObject } from "../../mcp_client/client.ts";
+import { compileForeignSchema } from "../../../json_schema/foreign_schema.ts";
+import { isObject } from "../../../json_schema/value.ts";
+import type { ToolAnnotations } from "../../../mcp/definition/definition.ts";
+import { checkMembers } from "../../../mcp/definition/registry.ts";
+import { parseUriTemplate } from "../../../mcp/definition/uri/uri_expression.ts";
+import { headerParameters } from "../../../mcp/http/header_parameters.ts";
+import type { JsonObject } from "../../../mcp_client/client.ts";
 
 /** Members that entries of all kinds have. */
 interface Entry {

@@ -1,10 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { assertLoopIsFree } from "../../http/test_loop_watchdog.ts";
-import type { JsonObject } from "../../mcp_client/client.ts";
+import { assertLoopIsFree } from "../../../http/test_loop_watchdog.ts";
+import type { JsonObject } from "../../../mcp_client/client.ts";
 import { digestLists, isListed, type RawLists, readLists } from "./upstream_lists.ts";
 
-const test = suite("gateway/upstream/upstream_lists");
+const test = suite("gateway/upstream/lists/upstream_lists");
 const ALL = { tools: { allow: [], deny: [] } };
 const INPUT = { type: "object" };
 

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { isObject } from "../../json_schema/value.ts";
-import { readSkillUri } from "../../mcp/skills/skill_uri.ts";
-import { SKILL_MD } from "../../mcp/skills/skills.ts";
-import type { JsonObject } from "../../mcp_client/client.ts";
+import { isObject } from "../../../json_schema/value.ts";
+import { readSkillUri } from "../../../mcp/skills/skill_uri.ts";
+import { SKILL_MD } from "../../../mcp/skills/skills.ts";
+import type { JsonObject } from "../../../mcp_client/client.ts";
 
 /** A skill of an upstream. */
 export interface ListedSkill {

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { encodeBase64url } from "../../crypto/base64url.ts";
-import { digestLarge } from "../../crypto/large_digest.ts";
+import { encodeBase64url } from "../../../crypto/base64url.ts";
+import { digestLarge } from "../../../crypto/large_digest.ts";
 import {
   type ClientExchange,
   ConnectionError,
@@ -14,13 +14,13 @@ import {
   type McpClient,
   McpError,
   SKILLS_EXTENSION,
-} from "../../mcp_client/client.ts";
-import { matchTemplates } from "../../mcp/definition/uri/uri_template.ts";
-import { MODERN } from "../../mcp/era.ts";
-import { TASKS_EXTENSION } from "../../mcp/input/client_feature.ts";
-import { isObject } from "../../json_schema/value.ts";
-import { METHOD_NOT_FOUND } from "../../jsonrpc/error.ts";
-import type { UpstreamConfiguration } from "./configuration/configuration.ts";
+} from "../../../mcp_client/client.ts";
+import { matchTemplates } from "../../../mcp/definition/uri/uri_template.ts";
+import { MODERN } from "../../../mcp/era.ts";
+import { TASKS_EXTENSION } from "../../../mcp/input/client_feature.ts";
+import { isObject } from "../../../json_schema/value.ts";
+import { METHOD_NOT_FOUND } from "../../../jsonrpc/error.ts";
+import type { UpstreamConfiguration } from "../configuration/configuration.ts";
 import {
   type PromptEntry,
   readPrompt,
@@ -29,7 +29,7 @@ import {
   type ResourceEntry,
   type ToolEntry,
 } from "./list_entries.ts";
-import { matchesPattern } from "./names.ts";
+import { matchesPattern } from "../names.ts";
 import { type ListedSkill, readSkill } from "./skill_list.ts";
 
 export interface UpstreamLists {

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { Principal } from "../../http/principal.ts";
-import type { ConnectionInfo, ListName, McpClient } from "../../mcp_client/client.ts";
-import { later } from "./later.ts";
+import type { Principal } from "../../../http/principal.ts";
+import type { ConnectionInfo, ListName, McpClient } from "../../../mcp_client/client.ts";
+import { later } from "../later.ts";
 import { digestLists, fetchLists, findRetriable, LISTS, type RawLists } from "./upstream_lists.ts";
 
 /** What the lists use of their upstream. */

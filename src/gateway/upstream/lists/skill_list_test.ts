@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readSkill } from "./skill_list.ts";
 
-const test = suite("gateway/upstream/skill_list");
+const test = suite("gateway/upstream/lists/skill_list");
 const DIGEST = `sha256:${"0a".repeat(32)}`;
 const file = (uri: string, more = {}) => ({ uri, digest: DIGEST, size: 1, ...more });
 const SKILL = {
