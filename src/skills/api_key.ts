@@ -15,6 +15,7 @@ import {
   putIfAbsent,
   type Store,
   timeOf,
+  waitForRemoval,
 } from "../store/store.ts";
 import { type ApiKey, apiKeyKey } from "./records.ts";
 
@@ -98,8 +99,12 @@ export async function updateApiKey(
 /** Removes a key by its id; `false` when there is none. */
 export async function removeApiKey(store: Store, id: string): Promise<boolean> {
   const entry = await findEntry(store, id);
+  if (!entry) {
+    await waitForRemoval(store, apiKeyKey(id));
+    return false;
+  }
   // Without a check of the version: a key that changes at the same time is removed all the same.
-  return entry !== undefined && await store.commit({ remove: [entry.key] });
+  return await store.commit({ remove: [entry.key] });
 }
 
 async function findEntry(store: Store, id: string): Promise<Entry<ApiKey> | undefined> {

@@ -163,6 +163,16 @@ export function compareAndSet(
   return store.commit({ check: [{ key, version }], set: [{ key, value, expires }] });
 }
 
+/**
+ * Resolves when no instance uses a copy of a record that was removed before: for a removal that finds nothing, because
+ * another one may still wait for the copies.
+ * @param key of a kind that is cached; nothing is there
+ */
+export async function waitForRemoval(store: Store, key: Key): Promise<void> {
+  // Every removal waits for all copies, whichever record it names.
+  await store.commit({ remove: [key] });
+}
+
 /** Reads and removes a record: of concurrent callers exactly one gets the value. */
 export async function take<Value = unknown>(store: Store, key: Key): Promise<Value | undefined> {
   const entry = await store.get<Value>(key);

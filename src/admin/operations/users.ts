@@ -11,11 +11,11 @@ import { isEmailAddress } from "../../oauth/users/email_address.ts";
 import { removeUserIf } from "../../oauth/users/remove_user.ts";
 import { addUser as add, findUserId } from "../../oauth/users/user.ts";
 import { randomSecret } from "../../crypto/secret.ts";
-import { updateUserIf } from "../../oauth/users/user_changes.ts";
+import { findAccount, updateUserIf } from "../../oauth/users/user_changes.ts";
 import { listUserGrants } from "../../oauth/users/user_grants.ts";
 import { listUserSessions } from "../../oauth/users/user_sessions.ts";
 import { canonicalUsername } from "../../oauth/users/username.ts";
-import type { Entry } from "../../store/store.ts";
+import { type Entry, waitForRemoval } from "../../store/store.ts";
 import {
   createSearch,
   listPage,
@@ -241,7 +241,11 @@ export const removeUser: AdminOperation<UserPath, string> = {
   subject: (_, id) => id,
   async run(context, { user }) {
     const { store, providers } = context;
-    const found = await getUser(context, user);
+    const found = await findAccount(store, user);
+    if (!found) {
+      await waitForRemoval(store, userKey(user));
+      throw notFound("User", user);
+    }
     const kept = await readProviderTokens(providers, found.id);
     const isRemoved = await removeUserIf(
       store,

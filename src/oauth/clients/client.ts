@@ -289,6 +289,9 @@ export async function* listClients(store: Store): AsyncGenerator<Client> {
 /** Removes a client; `false` when there was none. This ends all its tokens and codes (`liveness.ts`). */
 export async function removeClient(store: Store, id: string): Promise<boolean> {
   const key = clientKey(id);
-  // Without a check of the version: a client that changes at the same time is removed all the same.
-  return await store.get(key) !== undefined && await store.commit({ remove: [key] });
+  const isThere = await store.get(key) !== undefined;
+  // Without a check of the version: a client that changes at the same time is removed all the same. Also of one that is not
+  // there: another removal may still wait for cached copies, and this one does, too.
+  await store.commit({ remove: [key] });
+  return isThere;
 }

@@ -15,6 +15,7 @@ import { readParameters } from "../parameters.ts";
 import { type Grant, grantKey } from "../records/grant_record.ts";
 import { accessTokenKey } from "../records/token_record.ts";
 import { readRefreshToken } from "../tokens/refresh_token.ts";
+import { waitForRemoval } from "../../store/store.ts";
 import { grantKeys } from "../users/user_grants.ts";
 
 /** RFC 7009 §2.2: clients look at the status only. Some parse the body as JSON nevertheless. */
@@ -34,8 +35,7 @@ export async function revoke(
   const found = await findToken(as, token);
   // §2.2: an invalid token is no error.
   if (!found) {
-    // It may have been revoked a moment ago. A removal waits until no instance uses a copy of a record, whichever it is.
-    if (isStored(token)) await as.store.commit({ remove: [accessTokenKey(secretDigest(token))] });
+    if (isStored(token)) await waitForRemoval(as.store, accessTokenKey(secretDigest(token)));
     return respondJson(200, {}, JSON_FIELDS);
   }
   if (found.client_id !== client.id) {

@@ -6,7 +6,7 @@
 import { secretDigest } from "../../crypto/secret.ts";
 import { removeBelow } from "../remove_below.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { type Key, listAll, type Store, timeOf } from "../../store/store.ts";
+import { type Key, listAll, type Store, timeOf, waitForRemoval } from "../../store/store.ts";
 import { consentsPrefix } from "../records/authorization_record.ts";
 import {
   type EndedGrants,
@@ -29,6 +29,7 @@ const RETENTION_MS = 30 * 86_400_000;
  */
 export async function endUserGrant(store: Store, user: string, id: string): Promise<boolean> {
   const grant = (await store.get<Grant>(grantKey(id)))?.value;
+  if (!grant) await waitForRemoval(store, grantKey(id));
   if (grant?.user !== user) return false;
   await removeBelow(store, consentsPrefix(user, grant.client_id));
   await markGrantsEnded(store, user, grant.client_id);
@@ -50,7 +51,10 @@ export async function endUserGrants(store: Store, user: string, client?: string)
     client === undefined || (await store.get<Grant>(grantKey(idOf(key))))?.value.client_id === client;
   // The name of a client comes from a form: only of one that has access is anything stored.
   const hasAccess = await hasRecord(store, consents) || await hasRecord(store, grants, isOfClient);
-  if (client !== undefined && !hasAccess) return false;
+  if (client !== undefined && !hasAccess) {
+    await waitForRemoval(store, grantKey(user));
+    return false;
+  }
   // Those of a client are few, and go with the mark: without them a call after an interruption would find no access.
   const remembered = client === undefined ? [] : await Array.fromAsync(listAll(store, consents));
   if (client === undefined) await removeBelow(store, consents);

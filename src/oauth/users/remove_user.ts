@@ -5,7 +5,7 @@
  */
 import { removeBelow } from "../remove_below.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { listAll, type Store, StoreUnavailableError } from "../../store/store.ts";
+import { listAll, type Store, StoreUnavailableError, waitForRemoval } from "../../store/store.ts";
 import { approvalMemoriesPrefix } from "../approvals/approval.ts";
 import { endUserConnections, toUserConnectionEnds } from "../connection_records.ts";
 import { factorKeys } from "../factors/factor_record.ts";
@@ -68,7 +68,10 @@ export async function removeUserIf(
   first: Store = store,
 ): Promise<boolean> {
   const id = await retryLostRaces(() => removeRecords(first, user, conditions));
-  if (id === undefined) return false;
+  if (id === undefined) {
+    await waitForRemoval(store, userKey(user));
+    return false;
+  }
   await removeRest(store, id).catch((error) => {
     if (!(error instanceof StoreUnavailableError)) throw error;
   });
