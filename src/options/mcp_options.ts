@@ -8,7 +8,7 @@ import type { Icon } from "../mcp/definition/content.ts";
 import type { Arrange, DefinitionSource } from "../mcp/definition/definition_source.ts";
 import type { Definitions, Middleware } from "../mcp/definition/group.ts";
 import type { SseFactory } from "../mcp/http/http_options.ts";
-import { checkMembers } from "../mcp/definition/registry.ts";
+import { findWrongMember } from "../mcp/definition/entry_members.ts";
 import { lazy } from "../mcp/lazy.ts";
 import type { ToolServerOptions } from "../mcp/service.ts";
 import type { ToJsonSchema } from "../mcp/schema/schema_converter.ts";
@@ -118,8 +118,8 @@ export function completeMcp(mcp: McpOptions, given: Given): ToolServerOptions {
   type WholeOption = "bodyLimit" | "pageSize" | "sessionLifetime" | "keepAlive" | "listLifetime";
   const whole = (name: WholeOption, defaultValue: number, least: number): number =>
     checkWhole(`mcp.${name}`, mcp[name] ?? defaultValue, least);
-  const [wrong] = checkMembers({ icons: mcp.icons ?? [] });
-  if (wrong) throw new TypeError(`Invalid options: mcp${wrong.path} ${wrong.message}`);
+  const wrong = findWrongMember({ icons: mcp.icons ?? [] });
+  if (wrong) throw new TypeError(`Invalid options: mcp${wrong}`);
   for (const each of mcp.sources ?? []) {
     checkMade("mcp.sources", each, "watch", "openApi(), or by a function like it");
   }

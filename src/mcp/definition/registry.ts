@@ -14,8 +14,8 @@ import type {
   ToolTask,
 } from "./definition.ts";
 import { type HeaderParameter, headerParameters } from "../http/header_parameters.ts";
+import { findWrongMember } from "./entry_members.ts";
 import type { ListEntry } from "./list_pages.ts";
-import { compileSchema, type Violation } from "../../json_schema/compile.ts";
 import { toJson } from "../../jsonrpc/to_json.ts";
 import { MODERN } from "../era.ts";
 import { membersFor, toolMembersFor } from "../revision_shape.ts";
@@ -229,30 +229,6 @@ function add<Entry>(map: Map<string, Entry>, name: string, entry: Entry): void {
   map.set(name, entry);
 }
 
-const OBJECT = { type: "object", $ref: "#" };
-const TEXTS = { type: "array", items: { type: "string" } };
-
-/** The violations of members of entries, and of the objects in them: of one, strict clients refuse the whole list. */
-export const checkMembers: (members: unknown) => readonly Violation[] = compileSchema({
-  patternProperties: {
-    "^(title|description|mimeType|src|lastModified)$": { type: "string" },
-    "Hint$|^required$": { type: "boolean" },
-    "^(size|priority)$": { type: "number" },
-  },
-  properties: {
-    name: { type: "string", minLength: 1 },
-    _meta: { type: "object" },
-    annotations: OBJECT,
-    icons: { type: "array", items: { ...OBJECT, required: ["src"] } },
-    arguments: { type: "array", items: { ...OBJECT, required: ["name"] } },
-    sizes: TEXTS,
-    audience: { ...TEXTS, items: { enum: ["user", "assistant"] } },
-    theme: { enum: ["light", "dark"] },
-    // RFC 6749 section 3.3, as in `../../http/scope_token.ts`.
-    scopes: { ...TEXTS, items: { pattern: "^[!#-[\\]-~]+$" } },
-  },
-});
-
 /**
  * Checks that each entry can be listed. Not a part of compiling, which a gateway does for each view.
  * @throws {TypeError} for one that is no JSON, or has a member of another type: its whole list would fail
@@ -262,8 +238,8 @@ export function checkEntries({ tools, resources, templates, prompts }: Registry)
     for (const { name, scopes, describe } of entries) {
       try {
         // As clients get it: without members that are undefined.
-        const [wrong] = checkMembers(JSON.parse(toJson({ ...describe(MODERN), scopes })!));
-        if (wrong) throw new TypeError(`${wrong.path.slice(1)} ${wrong.message}`);
+        const wrong = findWrongMember(JSON.parse(toJson({ ...describe(MODERN), scopes })!));
+        if (wrong) throw new TypeError(wrong.slice(1));
       } catch (cause) {
         throw cannotDefine(name, (cause as Error).message, { cause });
       }

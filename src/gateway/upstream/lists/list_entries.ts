@@ -7,7 +7,7 @@
 import { compileForeignSchema } from "../../../json_schema/foreign_schema.ts";
 import { isObject } from "../../../json_schema/value.ts";
 import type { ToolAnnotations } from "../../../mcp/definition/definition.ts";
-import { checkMembers } from "../../../mcp/definition/registry.ts";
+import { findWrongMember } from "../../../mcp/definition/entry_members.ts";
 import { parseUriTemplate } from "../../../mcp/definition/uri/uri_expression.ts";
 import { headerParameters } from "../../../mcp/http/header_parameters.ts";
 import type { JsonObject } from "../../../mcp_client/client.ts";
@@ -173,7 +173,7 @@ function readText(value: unknown, limit: number): string | undefined {
 
 /** Whether strict clients accept a list with these members. */
 function isValid(members: JsonObject): boolean {
-  return checkMembers(members).length === 0;
+  return findWrongMember(members) === undefined;
 }
 
 function isSmallObject(value: unknown): value is JsonObject {
