@@ -6,6 +6,7 @@ import { postgresStore } from "./postgres.ts";
 import { withPostgresSnapshot } from "./postgres/snapshot.ts";
 import { encodeKey } from "../key.ts";
 import type { Commit, Key } from "../store.ts";
+import { until } from "../../test_until.ts";
 import { findEngine } from "../test_engines.ts";
 import { createTestStores, pause } from "./postgres/test_stores.ts";
 
@@ -249,6 +250,37 @@ if (address === undefined) {
       await admin.unsafe(`DROP SCHEMA ${schema} CASCADE`);
     }
   });
+
+  for (const analyzed of [false, true]) {
+    test(`a list reads its page, also when its plan was made while the table was small (${analyzed ? "" : "not "}analyzed)`, async () => {
+      const schema = newSchema();
+      const store = postgresStore(`${address}?schema=${schema}&max=1&application_name=${schema}`);
+      const add = (from: number, to: number) =>
+        store.commit({
+          set: Array.from({ length: to - from }, (_, i) => ({ key: ["k", from + i], value: 1 })),
+        });
+      const listAll = async () => {
+        for (let i = 0; i < 20; i++) await store.list(["k"], { after: ["k", i], limit: 10 });
+      };
+      await add(0, 50);
+      if (analyzed) await admin.unsafe(`ANALYZE ${schema}.record`);
+      await listAll();
+      await add(50, 5000);
+      await listAll();
+      await store.close();
+      // A connection reports what it read at its end.
+      await until(async () => {
+        const open = await admin`SELECT FROM pg_stat_activity WHERE application_name = ${schema}`;
+        return open.length === 0;
+      }, "the connection has ended");
+      const [row] = await admin`
+        SELECT (seq_tup_read + idx_tup_fetch)::int AS read FROM pg_stat_user_tables
+        WHERE schemaname = ${schema} AND relname = 'record'`;
+      // 40 lists of 10 records, and what the commits look up.
+      assert.ok(row!["read"] >= 400 && row!["read"] < 20_000, `${row!["read"]} records were read`);
+      await admin.unsafe(`DROP SCHEMA ${schema} CASCADE`);
+    });
+  }
 
   test("a snapshot has the records that are live by the clock of PostgreSQL", async () => {
     const schema = newSchema();

@@ -43,11 +43,8 @@ export interface RunningStatement<Row> {
 
 /** How a pool connects. */
 export interface PoolOptions extends postgres.Options<Record<never, never>> {
-  /**
-   * Milliseconds after which the server ends a statement, outside of `transact`: its connection is useless meanwhile. Poolers
-   * that do not pass this setting are used without it.
-   */
-  readonly statementTimeout?: number;
+  /** Settings of the server for statements outside of `transact`. Poolers that do not pass them are used without them. */
+  readonly settings?: Readonly<Record<string, string | number>>;
   /** Called when a server answered a request for TLS. */
   readonly onTlsAnswer?: (isAccepted: boolean) => void;
 }
@@ -102,7 +99,7 @@ class Connections {
   readonly #sockets = new Set<Socket>();
   readonly #onTlsAnswer: PoolOptions["onTlsAnswer"];
 
-  constructor(url: string, { onTlsAnswer, ...options }: Omit<PoolOptions, "statementTimeout">) {
+  constructor(url: string, { onTlsAnswer, ...options }: Omit<PoolOptions, "settings">) {
     this.#onTlsAnswer = onTlsAnswer;
     // postgres.js itself tries several hosts in turn.
     const isOwn = net && !("socket" in options) && !/^[^/]*\/\/[^/?]*,/.test(url);
@@ -149,19 +146,19 @@ export class PostgresPool {
   #calls = new Set<Call>();
   /** When a connection last answered, by `performance.now()`. */
   #answered = new WeakMap<object, number>();
-  /** Opens connections without the setting that a pooler refused. */
-  #withoutSetting: (() => Connections) | undefined;
+  /** Opens connections without the settings, of which a pooler refused one. */
+  #withoutSettings: (() => Connections) | undefined;
   #ended = false;
 
   /** @param prepares whether statements are prepared by name */
-  constructor(url: string, { statementTimeout, ...options }: PoolOptions, prepares: boolean) {
+  constructor(url: string, { settings, ...options }: PoolOptions, prepares: boolean) {
     const each = prepares ? options : { ...options, ...ONE_AT_A_TIME };
     const open = () => new Connections(url, each);
     this.#open = open;
-    if (statementTimeout !== undefined) {
-      const connection = { ...options.connection, statement_timeout: statementTimeout };
+    if (settings) {
+      const connection = { ...options.connection, ...settings };
       this.#open = () => new Connections(url, { ...each, connection });
-      this.#withoutSetting = open;
+      this.#withoutSettings = open;
     }
     this.#openAlone = () => new Connections(url, { ...options, prepare: prepares, max: 1 });
     this.#prepares = prepares;
@@ -243,7 +240,7 @@ export class PostgresPool {
       if (call.query !== query) return;
       this.#calls.delete(call);
       const code = codeOf(error);
-      if (query.state === null && code === REFUSED_SETTING && this.#dropSetting(on)) return this.#send(call);
+      if (query.state === null && code === REFUSED_SETTING && this.#dropSettings(on)) return this.#send(call);
       call.reject(error);
       // A statement that was not sent proves nothing: an engine that is down refuses new connections.
       if (query.state === null) return;
@@ -259,11 +256,11 @@ export class PostgresPool {
     if (on === this.#current && (this.#answered.get(query.state) ?? -Infinity) < since) this.#replace();
   }
 
-  /** Connects without the setting from now on. Returns whether the statement can be sent again. */
-  #dropSetting(refused: Connections): boolean {
-    if (!this.#withoutSetting) return refused !== this.#current;
-    this.#open = this.#withoutSetting;
-    this.#withoutSetting = undefined;
+  /** Connects without the settings from now on. Returns whether the statement can be sent again. */
+  #dropSettings(refused: Connections): boolean {
+    if (!this.#withoutSettings) return refused !== this.#current;
+    this.#open = this.#withoutSettings;
+    this.#withoutSettings = undefined;
     this.#replace();
     return true;
   }

@@ -65,7 +65,11 @@ if (address === undefined) {
   });
 
   test("the server ends a statement after the timeout, but not the work of a transaction, such as a migration", async () => {
-    const pool = new PostgresPool(address, { max: 1, fetch_types: false, statementTimeout: 100 }, true);
+    const pool = new PostgresPool(address, {
+      max: 1,
+      fetch_types: false,
+      settings: { statement_timeout: 100 },
+    }, true);
     const error = await pool.run("SELECT pg_sleep(2)", []).rows.then(() => undefined, (error) => error);
     assert.is(error?.code, "57014");
     const rows = await pool.transact((sql) => sql.unsafe("SELECT 1 AS one FROM pg_sleep(0.5)"));
@@ -73,7 +77,11 @@ if (address === undefined) {
     await pool.end();
     const own = new URL(address);
     own.searchParams.set("statement_timeout", "1000");
-    const others = new PostgresPool(own.href, { max: 1, fetch_types: false, statementTimeout: 100 }, true);
+    const others = new PostgresPool(own.href, {
+      max: 1,
+      fetch_types: false,
+      settings: { statement_timeout: 100 },
+    }, true);
     assert.is(
       (await others.run("SELECT 1 FROM pg_sleep(0.3)", []).rows).length,
       1,
