@@ -6,17 +6,10 @@
 import { type EngineTimeout, withinTimeout } from "../engine_timeout.ts";
 import { codeOf } from "./commits.ts";
 import { PostgresPool, type Transaction } from "./pool.ts";
-import { readAddress } from "./rows.ts";
+import { BY_INDEX, readAddress } from "./rows.ts";
 
 /** The timeout of the server for a statement, as a part of that of the caller. */
 const STATEMENT_TIMEOUT_RATIO = 0.9;
-
-/**
- * Plans that read by an index. A connection keeps its plans, and one for a list that was made while the table was small reads
- * all of it, until its next ANALYZE: 18 ms instead of 0.2 with 100,000 records. Where a plan must read a table, such as that
- * of the watchers, PostgreSQL counts this as so dear that it would compile it for each connection (`jit`).
- */
-const BY_INDEX = { enable_seqscan: "off", enable_bitmapscan: "off", jit: "off" } as const;
 
 export class PostgresConnection {
   readonly schema: string;
