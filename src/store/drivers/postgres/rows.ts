@@ -80,10 +80,10 @@ export function readAddress(
     throw new TypeError(`pgbouncer must be true or false, but is "${pgbouncer}"`);
   }
   const pooled = pgbouncer === "true";
-  for (const mode of parameters.getAll("sslmode")) {
-    // postgres.js uses no TLS, or does not check the certificate, for some of the others.
-    if (!/^(disable|require|verify-full)$/.test(mode)) {
-      throw new TypeError(`sslmode must be disable, require or verify-full, but is "${mode}"`);
+  for (const [name, mode] of parameters) {
+    // postgres.js uses no TLS, or does not check the certificate, for some of the others. `ssl` is its own name.
+    if (/^ssl(mode)?$/.test(name) && !/^(disable|require|verify-full)$/.test(mode)) {
+      throw new TypeError(`${name} must be disable, require or verify-full, but is "${mode}"`);
     }
   }
   // Taken out of the address: postgres.js would read it as text, and open one connection.

@@ -9,6 +9,7 @@ const test = suite("store/postgres_tls");
 test("an sslmode other than disable, require and verify-full is refused", () => {
   for (const mode of ["foo", "verify-ca", "no-verify", "allow", "prefer", "require&sslmode=prefer", ""]) {
     assert.throws(() => postgresStore(`postgres://x/y?sslmode=${mode}`), /\bsslmode\b.*verify-full/, mode);
+    assert.throws(() => postgresStore(`postgres://x/y?ssl=${mode}`), /\bssl(mode)?\b.*verify-full/, mode);
   }
 });
 
