@@ -120,7 +120,8 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
     fetch: options.fetch,
   });
   const holding = hold === false ? undefined : createHolding(hold, { store, now, observe });
-  const isConfigured = (name: string): boolean => Object.hasOwn(mcpServers, name);
+  const configured = new Set(Object.keys(mcpServers));
+  const isConfigured = (name: string): boolean => configured.has(name);
   const sealer = createUpstreamSealer(host.secret);
   function addHere(...[name, server, references]: Parameters<typeof upstreams.add>): void {
     upstreams.add(name, server, references);
@@ -235,14 +236,24 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
         await upstreams.ready();
       },
       reconnect: (name, caller, when) => upstreams.reconnect(name, caller, when),
-      add: (name, server) => addHere(name, server),
-      remove: removeHere,
+      add(name, server) {
+        addHere(name, server);
+        configured.add(name);
+        addresses.trust(name);
+      },
+      async remove(name) {
+        configured.delete(name);
+        const isRemoved = await removeHere(name);
+        await followed.readAgain(name);
+        return isRemoved;
+      },
       stored: createStoredUpstreams({
         store,
         sealer,
         now,
         isTrusted: trustAdministrators,
         isConfigured,
+        check: (name, server) => upstreams.check(name, server, "literal"),
         read: followed.read,
         endConnections: credentials.endConnections,
         revokeEnded: credentials.revokeEnded,

@@ -274,6 +274,34 @@ test("attack: an upstream that an administrator adds gets no environment variabl
   }
 });
 
+test("an administrator does not replace or remove an upstream that the gateway was given while it runs", async () => {
+  const { fetch } = upstreams("one.example", "two.example");
+  const { trivet } = start({ fetch, connect: fetch });
+  const { gateway } = trivet;
+  const servers = () => gateway!.status().map(({ name, server }) => [name, server]);
+  gateway!.add("late", { url: "https://one.example/mcp" });
+  const other = { url: "https://two.example/mcp" };
+  assert.is(await gateway!.stored.add("late", other, { isNew: true }), false);
+  assert.is(await gateway!.stored.remove("late"), false);
+  assert.equal(servers(), [["late", "https://one.example/mcp"]]);
+  await gateway!.remove("late");
+  assert.is(await gateway!.stored.add("late", other, { isNew: true }), true);
+  assert.equal(servers(), [["late", "https://two.example/mcp"]]);
+});
+
+test("an administrator cannot add an upstream with the prefix of another one", async () => {
+  const { fetch } = upstreams("one.example", "two.example");
+  const { trivet } = start({ fetch, connect: fetch });
+  const { stored } = trivet.gateway!;
+  await stored.add("zeta", { url: "https://one.example/mcp", prefix: "p" });
+  let refusal: unknown;
+  await stored.add("alpha", { url: "https://two.example/mcp", prefix: "p" }).catch((error) =>
+    refusal = error
+  );
+  assert.match(String(refusal), /mcpServers\.\w+\.prefix/);
+  assert.equal((await stored.list()).map(({ name }) => name), ["zeta"]);
+});
+
 /** Listens for changes of the tools. `next` resolves with the next one. */
 async function listen({ trivet }: Started): Promise<{ next(): Promise<void>; cancel(): Promise<void> }> {
   const params = modernParams({ notifications: { toolsListChanged: true } });

@@ -127,6 +127,7 @@ async function newStoredConnection() {
     now: server.now,
     isTrusted: false,
     isConfigured: (name) => name === "configured",
+    check: () => {},
     read: async () => {},
     endConnections: credentials.endConnections,
     revokeEnded: credentials.revokeEnded,

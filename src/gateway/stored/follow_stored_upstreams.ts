@@ -4,10 +4,10 @@
  * @module
  */
 import type { Sealer } from "../../crypto/seal.ts";
-import type { Store } from "../../store/store.ts";
+import { type Store, StoreUnavailableError } from "../../store/store.ts";
 import { unrefTimer } from "../../timer.ts";
 import type { McpServer } from "../upstream/configuration/configuration.ts";
-import { listStoredUpstreams, openStoredUpstream, type StoredUpstream } from "./stored_upstream.ts";
+import { listStoredUpstreams, openStoredUpstream, type ReadUpstream } from "./stored_upstream.ts";
 
 export interface FollowOptions {
   readonly store: Store;
@@ -30,6 +30,8 @@ export interface FollowedUpstreams {
   readonly ready: Promise<void>;
   /** Reads the store now. */
   read(): Promise<void>;
+  /** Uses the one of this name, if there is one: the server's own configuration has none of the name any more. */
+  readAgain(name: string): Promise<void>;
   stop(): void;
 }
 
@@ -39,37 +41,54 @@ const POLL_INTERVAL_MS = 15_000;
 /** Adds the upstreams in the store, and follows their changes. */
 export function followStoredUpstreams(options: FollowOptions): FollowedUpstreams {
   const { store, sealer, upstreams, endConnections, isConfigured, onProblem } = options;
-  /** The version of each record that was read. */
-  let seen = new Map<string, string>();
+  /** The version of each record that was read and used, or refused. */
+  const seen = new Map<string, string>();
+  /** Refused for now: what one lacks, such as a free prefix, may be there after another change. */
+  const refused = new Set<string>();
+  /** Removed, and the connections of their users may not have ended. */
+  const removed = new Set<string>();
   let isStopped = false;
 
-  async function use(stored: StoredUpstream): Promise<void> {
+  async function use({ stored, version }: ReadUpstream): Promise<void> {
+    const { name } = stored;
     try {
-      if (isConfigured(stored.name)) {
-        throw new TypeError("The server's own configuration has one of this name");
-      }
-      upstreams.add(stored.name, await openStoredUpstream(stored, sealer), stored.isTrusted === true);
+      if (isConfigured(name)) throw new TypeError("The server's own configuration has one of this name");
+      upstreams.add(name, await openStoredUpstream(stored, sealer), stored.isTrusted === true);
+      refused.delete(name);
     } catch (error) {
-      onProblem(stored.name, error);
+      // The next reading tries again.
+      if (error instanceof StoreUnavailableError) throw error;
+      if (seen.get(name) !== version || !refused.has(name)) onProblem(name, error);
+      refused.add(name);
       // The store does not have the one before any more.
-      if (!isConfigured(stored.name)) await upstreams.remove(stored.name);
+      if (!isConfigured(name)) await upstreams.remove(name);
     }
+    seen.set(name, version);
   }
 
   async function readAll(): Promise<void> {
-    const found = new Map<string, string>();
-    const changed: StoredUpstream[] = [];
-    for await (const { stored, version } of listStoredUpstreams(store)) {
-      found.set(stored.name, version);
-      if (seen.get(stored.name) !== version) changed.push(stored);
-    }
+    const found = await Array.fromAsync(listStoredUpstreams(store));
     if (isStopped) return;
-    const removed = [...seen.keys()].filter((name) => !found.has(name) && !isConfigured(name));
-    seen = found;
-    await Promise.all(removed.map((name) => upstreams.remove(name)));
-    for (const stored of changed) await use(stored);
+    const names = new Set(found.map(({ stored }) => stored.name));
+    const isChanged = ({ stored, version }: ReadUpstream) => seen.get(stored.name) !== version;
+    const gone = [...seen.keys()].filter((name) => !names.has(name));
+    const isAnyChanged = gone.length > 0 || found.some(isChanged);
+    for (const name of gone) {
+      seen.delete(name);
+      refused.delete(name);
+      if (isConfigured(name)) continue;
+      removed.add(name);
+      await upstreams.remove(name);
+    }
+    // The first one keeps its prefix, whatever the names are.
+    const wanted = found.filter((each) => isChanged(each) || isAnyChanged && refused.has(each.stored.name))
+      .sort((a, b) => a.stored.added - b.stored.added);
+    for (const each of wanted) await use(each);
     // Users could connect here until now, after the removal had ended all connections.
-    for (const name of removed) await endConnections(name);
+    for (const name of removed) {
+      if (!names.has(name) && !isConfigured(name)) await endConnections(name);
+      removed.delete(name);
+    }
   }
 
   // One at a time, so that a slow read cannot bring back what a later one removed.
@@ -86,6 +105,10 @@ export function followStoredUpstreams(options: FollowOptions): FollowedUpstreams
   return {
     ready,
     read,
+    readAgain(name) {
+      seen.delete(name);
+      return read();
+    },
     stop() {
       isStopped = true;
       clearInterval(timer);

@@ -99,10 +99,14 @@ export async function removeStoredUpstream(store: Store, name: string): Promise<
   });
 }
 
-/** The upstreams in the store with the version of each record, in order of their names. */
-export async function* listStoredUpstreams(
-  store: Store,
-): AsyncGenerator<{ readonly stored: StoredUpstream; readonly version: string }> {
+/** An upstream in the store, and the version of its record. */
+export interface ReadUpstream {
+  readonly stored: StoredUpstream;
+  readonly version: string;
+}
+
+/** The upstreams in the store, in order of their names. */
+export async function* listStoredUpstreams(store: Store): AsyncGenerator<ReadUpstream> {
   for await (const { value, version } of listAll<StoredUpstream>(store, [PREFIX])) {
     yield { stored: value, version };
   }

@@ -2,15 +2,12 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { soleSecret } from "../../crypto/server_secrets.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import type { Store } from "../../store/store.ts";
 import type { McpServer } from "../upstream/configuration/configuration.ts";
-import { followStoredUpstreams } from "./follow_stored_upstreams.ts";
 import { resealGatewayRecords } from "../reseal.ts";
 import {
   addStoredUpstream,
   createUpstreamSealer,
   openStoredUpstream,
-  removeStoredUpstream,
   type StoredUpstream,
   upstreamKey,
 } from "./stored_upstream.ts";
@@ -22,52 +19,6 @@ const GITHUB: McpServer = {
   url: "https://mcp.example.com/mcp?key=query-secret",
   headers: { authorization: "Bearer header-secret" },
 };
-
-function follow(store: Store, configured: readonly string[] = []) {
-  const offered = new Map<string, McpServer>();
-  const problems: string[] = [];
-  const followed = followStoredUpstreams({
-    store,
-    sealer,
-    upstreams: {
-      add: (name, server) => void offered.set(name, server),
-      remove: async (name) => offered.delete(name),
-    },
-    endConnections: async () => {},
-    isConfigured: (name) => configured.includes(name),
-    onProblem: (name) => problems.push(name),
-  });
-  return { ...followed, offered, problems };
-}
-
-test("an upstream that is added at one instance is offered by every instance, until it is removed", async () => {
-  const store = memoryStore();
-  const [one, two] = [follow(store), follow(store)];
-  await addStoredUpstream(store, sealer, "github", GITHUB);
-  for (const { read, offered } of [one, two]) {
-    await read();
-    assert.equal(offered.get("github"), GITHUB);
-  }
-  await addStoredUpstream(store, sealer, "github", { url: "https://other.example.com/mcp" });
-  await one.read();
-  assert.equal(one.offered.get("github"), { url: "https://other.example.com/mcp" });
-  assert.is(await removeStoredUpstream(store, "github"), true);
-  assert.is(await removeStoredUpstream(store, "github"), false);
-  for (const { read, offered, stop } of [one, two]) {
-    await read();
-    assert.is(offered.size, 0);
-    stop();
-  }
-});
-
-test("an instance that starts later has the upstreams when it is ready", async () => {
-  const store = memoryStore();
-  await addStoredUpstream(store, sealer, "github", GITHUB);
-  const { ready, offered, stop } = follow(store);
-  await ready;
-  assert.is(offered.size, 1);
-  stop();
-});
 
 test("no secret of a configuration is readable in the store", async () => {
   const store = memoryStore();
@@ -120,31 +71,6 @@ test("invalid configurations are not stored, and a taken name is kept where it m
   assert.match(String(refusal), /mcpServers\.x\.auth\.type/);
   assert.ok(await addStoredUpstream(store, sealer, "github", GITHUB, { isNew: true }));
   assert.is(await addStoredUpstream(store, sealer, "github", GITHUB, { isNew: true }), undefined);
-});
-
-test("a changed upstream that cannot be used is not offered as it was before", async () => {
-  const store = memoryStore();
-  const { read, offered, problems, stop } = follow(store);
-  await addStoredUpstream(store, sealer, "github", GITHUB);
-  await read();
-  assert.ok(offered.has("github"));
-  const other = createUpstreamSealer(() => soleSecret(new Uint8Array(32).fill(2)));
-  await addStoredUpstream(store, other, "github", GITHUB);
-  await read();
-  assert.equal([problems, offered.size], [["github"], 0]);
-  stop();
-});
-
-test("what another server sealed, and what the configuration already has, is reported and not used", async () => {
-  const store = memoryStore();
-  const other = createUpstreamSealer(() => soleSecret(new Uint8Array(32).fill(2)));
-  await addStoredUpstream(store, other, "foreign", GITHUB);
-  await addStoredUpstream(store, sealer, "github", GITHUB);
-  const { ready, offered, problems, stop } = follow(store, ["github"]);
-  await ready;
-  assert.is(offered.size, 0);
-  assert.equal(problems.sort(), ["foreign", "github"]);
-  stop();
 });
 
 test("a rotated server secret seals the configurations anew", async () => {

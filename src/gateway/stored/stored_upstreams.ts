@@ -33,6 +33,8 @@ export interface StoredUpstreamsOptions {
   readonly isTrusted: boolean;
   /** Names of the server's own configuration. */
   readonly isConfigured: (name: string) => boolean;
+  /** @throws {ConfigurationError} naming why this instance cannot have it, such as a prefix that another one has */
+  readonly check: (name: string, server: McpServer) => void;
   /** Brings this instance in step. */
   readonly read: () => Promise<void>;
   /** Ends the connections of users. */
@@ -42,7 +44,7 @@ export interface StoredUpstreamsOptions {
 }
 
 export function createStoredUpstreams(options: StoredUpstreamsOptions): StoredUpstreams {
-  const { store, sealer, now, isTrusted, isConfigured, read, endConnections, revokeEnded } = options;
+  const { store, sealer, now, isTrusted, isConfigured, check, read, endConnections, revokeEnded } = options;
   return {
     async list() {
       const all: Omit<StoredUpstream, "sealed">[] = [];
@@ -54,6 +56,7 @@ export function createStoredUpstreams(options: StoredUpstreamsOptions): StoredUp
         if (isNew) return false;
         throw new TypeError(`The server's own configuration has an upstream named "${name}"`);
       }
+      check(name, server);
       const stored = await addStoredUpstream(store, sealer, name, server, { isTrusted, isNew, now });
       await read();
       return stored !== undefined;

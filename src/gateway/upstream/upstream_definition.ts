@@ -121,6 +121,8 @@ export interface Upstreams {
   status(): readonly UpstreamStatus[];
   /** Whether all callers share the sessions of all upstreams, so that all are offered the same. */
   isShared(): boolean;
+  /** The configuration that `add` would take. @throws {ConfigurationError} as `add` */
+  check(name: string, server: McpServer, references?: References): unknown;
   /**
    * Adds an upstream, or replaces the one of this name.
    * @param references `"literal"` for one of the store; by default those of the gateway's `variable`

@@ -13,7 +13,7 @@ import type { UpstreamAccess } from "../credentials/access.ts";
 import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
 import { CombinedDefinitions } from "./combined_definitions.ts";
 import { ConfigurationError, type UpstreamConfiguration } from "./configuration/configuration.ts";
-import type { ReadVariable } from "./configuration/environment.ts";
+import type { ReadVariable, References } from "./configuration/environment.ts";
 import { later } from "./later.ts";
 import { assignPrefixes } from "./names.ts";
 import { checkPrefixes, parseMcpServer, parseMcpServers } from "./configuration/parse_configuration.ts";
@@ -113,6 +113,20 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     return new Upstream(host, configuration, access);
   }
 
+  function check(
+    name: string,
+    server: unknown,
+    references: References = variable,
+  ): UpstreamConfiguration | undefined {
+    const configuration = parseMcpServer(name, server, references);
+    if (!configuration) return undefined;
+    const problems: string[] = [];
+    const others = [...upstreams.values()].filter((each) => each.name !== name);
+    checkPrefixes([...others.map((each) => each.configuration), configuration], "mcpServers", problems);
+    if (problems.length > 0) throw new ConfigurationError(problems);
+    return configuration;
+  }
+
   function rename(): void {
     const all = [...upstreams.values()];
     const prefixes = assignPrefixes(all.map(({ configuration }) => configuration));
@@ -173,16 +187,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     },
     status: () => ordered().map((each) => each.status()),
     isShared: () => [...upstreams.values()].every((each) => each.isShared),
+    check,
     add(name, server, references = variable) {
       if (isClosed) throw new TypeError("The gateway is closed");
-      const configuration = parseMcpServer(name, server, references);
+      const configuration = check(name, server, references);
       const before = upstreams.get(name);
-      const others = [...upstreams.values()].filter((each) => each !== before);
-      if (configuration) {
-        const problems: string[] = [];
-        checkPrefixes([...others.map((each) => each.configuration), configuration], "mcpServers", problems);
-        if (problems.length > 0) throw new ConfigurationError(problems);
-      }
       // One that cannot be created leaves the one before as it is.
       const added = configuration && create(configuration);
       before?.close();
