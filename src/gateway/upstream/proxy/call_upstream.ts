@@ -62,8 +62,15 @@ async function callOnce(
   const entered = target.enter(context.signal.aborted ? uncancelled(context) : context);
   const session = entered instanceof Promise ? await entered : entered;
   const over = Promise.withResolvers<void>();
+  let away: Promise<void> | undefined;
   // A task can run for hours: it takes no place among the calls.
-  const onTask = (): void => void target.whileWaiting(() => over.promise);
+  const onTask = (): void => void (away ??= target.whileWaiting(() => over.promise));
+  const leave = async (error?: unknown): Promise<void> => {
+    over.resolve();
+    // Who is away has no place that could pass on to a call that waits.
+    if (away) await away;
+    target.leave(session, error);
+  };
   try {
     const isModern = context.revision >= MODERN;
     const result = isModern && session.info.revision >= MODERN && (canAnswer(context) || context.can("tasks"))
@@ -71,13 +78,11 @@ async function callOnce(
       : isModern && session.info.revision < MODERN && canAnswer(context)
       ? await callHeld(target, session, method, params, context, onTask)
       : await callDirectly(target, session, method, params, context, onTask);
-    target.leave(session);
+    await leave();
     return result;
   } catch (error) {
-    target.leave(session, error);
+    await leave(error);
     throw error;
-  } finally {
-    over.resolve();
   }
 }
 
@@ -228,15 +233,12 @@ async function callHeld(
       const relay = createRelay(current, target.timeout, onServerRequest, signal);
       const result = await session.client.request(method, params, {
         ...relay.exchange,
-        onTask() {
-          call!.isTask = true;
-          onTask();
-        },
+        onTask: () => call!.becomeTask(),
       });
       await relay.settled();
       return result;
     });
-    call.attach(context);
+    call.attach(context, onTask);
     if (await call.next()) {
       call.detach();
       // A failure is not kept: the next run may try again.
@@ -245,10 +247,7 @@ async function callHeld(
     return call.id;
   });
   if (final) return final;
-  if (!call && typeof begun === "string") {
-    call = held.take(begun);
-    if (call?.isTask) onTask();
-  }
+  if (typeof begun === "string") call ??= held.take(begun);
   if (!call) {
     const ended = begun as Kept | null;
     const kept = ended?.final ? ended : await context.once("upstream:final", () => null) as Kept | null;
@@ -257,7 +256,7 @@ async function callHeld(
       "waited for input in a call that has ended, or runs at another instance. Call the tool again.",
     );
   }
-  call.attach(context);
+  call.attach(context, onTask);
   while (!await call.next()) {
     const asked = [...call.open.values()].map(async (request) => {
       try {

@@ -26,8 +26,8 @@ export interface TaskReference {
   readonly taskId: string;
   readonly ttlMs: number | null;
   readonly pollIntervalMs: number | null;
-  /** How long it is followed: milliseconds since the epoch. */
-  readonly until: number;
+  /** How long it is followed: milliseconds since the epoch; absent where an earlier version wrote it. */
+  readonly until?: number;
 }
 
 const MIN_POLL_INTERVAL_MS = 50;
@@ -49,8 +49,12 @@ export function readTask({ taskId, ttlMs, pollIntervalMs }: JsonObject): TaskRef
     taskId,
     ttlMs: ttl,
     pollIntervalMs: typeof pollIntervalMs === "number" ? toInterval(pollIntervalMs) : null,
-    until: Date.now() + (ttl ?? DEFAULT_TTL_MS),
+    until: endOf(ttl),
   };
+}
+
+function endOf(ttlMs: number | null): number {
+  return Date.now() + (ttlMs ?? DEFAULT_TTL_MS);
 }
 
 /** Whether the upstream needs the tasks extension to execute the call (2026-07-28, -32021). */
@@ -77,7 +81,7 @@ export async function followTask(
   exchange: ClientExchange,
   ask: (requests: JsonObject) => Promise<JsonObject>,
 ): Promise<JsonObject> {
-  const { taskId, ttlMs, pollIntervalMs, until } = task;
+  const { taskId, ttlMs, pollIntervalMs, until = endOf(ttlMs) } = task;
   const { signal } = context;
   let interval = toInterval(pollIntervalMs);
   const send = async (method: string, more: JsonObject = {}): Promise<JsonObject> => {

@@ -8,6 +8,8 @@ import * as assert from "uvu/assert";
 import { until } from "../../../test_until.ts";
 import { type Message, modern } from "../../../mcp/test_exchange.ts";
 import { MODERN, newGateway, type TestGateway, type UpstreamServer } from "../test_gateway.ts";
+import { callContext } from "../test_scripted_client.ts";
+import { followTask } from "./follow_task.ts";
 
 const test = suite("gateway/upstream/proxy/follow task");
 const TASKS = { extensions: { "io.modelcontextprotocol/tasks": {} }, elicitation: {} };
@@ -20,7 +22,7 @@ interface TaskServer extends UpstreamServer {
 
 /** A server whose tool `job` becomes a task. `get` answers the polls, numbered from 1. */
 function taskServer(
-  get: (poll: number) => Message | Response,
+  get: (poll: number) => Message | Response | Promise<Message>,
   { ttlMs = 60_000, update = () => ({}), slow }: {
     readonly slow?: Promise<void>;
     readonly ttlMs?: number;
@@ -176,6 +178,48 @@ test("a task that is cancelled while it runs is cancelled at its upstream", asyn
   await ask(gateway, "tasks/cancel", { taskId });
   await until(() => counts(up, "tasks/cancel") === 1, "the upstream is asked to cancel the task");
   await gateway.upstreams.close();
+});
+
+test("the end of a task lets no more calls in than may run at once", async () => {
+  const poll = Promise.withResolvers<void>();
+  const slow = Promise.withResolvers<void>();
+  const { server, asked } = taskServer(
+    async () => {
+      await poll.promise;
+      return { status: "completed", result: { content: [{ type: "text", text: "done" }] } };
+    },
+    { slow: slow.promise },
+  );
+  const gateway = await newGateway({ up: { server } }, { options: { maxConcurrent: 1 } });
+  const status = () => gateway.upstreams.status()[0]!;
+  await ask(gateway, "tools/call", { name: "up_job", arguments: {} });
+  await until(() => asked.length === 1, "the task is polled");
+  const calls = [1, 2].map(() => ask(gateway, "tools/call", { name: "up_slow", arguments: {} }));
+  await until(() => status().waiting === 2, "two calls wait for the session");
+  poll.resolve();
+  await until(() => status().waiting < 2, "one of them runs");
+  // The end of the task has come through by the time that the other call would run, too.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal([status().running, status().waiting], [1, 1]);
+  slow.resolve();
+  await Promise.all(calls);
+  await gateway.upstreams.close();
+});
+
+test("a task that an earlier version kept, without its end, is followed", async () => {
+  const answers = [{ status: "working", pollIntervalMs: 50 }, {
+    status: "completed",
+    result: { content: [] },
+  }];
+  const session = { client: { requestOnce: () => Promise.resolve(answers.shift()) } };
+  const target = { enter: () => session, leave() {} };
+  const context = { ...callContext(), startTask: () => Promise.resolve(), progress: () => Promise.resolve() };
+  const kept = { taskId: "1", ttlMs: 60_000, pollIntervalMs: 50 };
+  const followed = followTask(target as never, kept, context as never, {}, () => Promise.resolve({}));
+  const { promise: late, resolve } = Promise.withResolvers<string>();
+  const timer = setTimeout(resolve, 20_000, "still waits");
+  assert.equal(await Promise.race([followed, late]), { content: [] });
+  clearTimeout(timer);
 });
 
 test.run();

@@ -33,10 +33,10 @@ export class HeldCall {
   /** The context of the run that waits now. */
   context: CallContext;
   readonly result: Promise<JsonObject>;
-  /** Whether the upstream has made it a task. */
-  isTask = false;
   readonly #controller = new AbortController();
   #isOver = false;
+  #isTask = false;
+  #onTask = (): void => {};
   #wake: (() => void) | undefined;
   #requests = 0;
   #detach = (): void => {};
@@ -68,10 +68,15 @@ export class HeldCall {
     return this.#isOver;
   }
 
-  /** Makes a run the one that waits: when it is cancelled, so is the request. */
-  attach(context: CallContext): void {
+  /**
+   * Makes a run the one that waits: when it is cancelled, so is the request.
+   * @param onTask called when the upstream makes the call a task, or has done so
+   */
+  attach(context: CallContext, onTask: () => void = () => {}): void {
     this.detach();
     this.context = context;
+    this.#onTask = onTask;
+    if (this.#isTask) onTask();
     const { signal } = context;
     const onAbort = (): void => this.cancel(signal.reason);
     if (signal.aborted) onAbort();
@@ -82,6 +87,12 @@ export class HeldCall {
   detach(): void {
     this.#detach();
     this.#detach = () => {};
+  }
+
+  /** The upstream has made the call a task. */
+  becomeTask(): void {
+    this.#isTask = true;
+    this.#onTask();
   }
 
   cancel(reason: unknown): void {
