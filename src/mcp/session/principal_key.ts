@@ -15,7 +15,10 @@ export function principalKey(principal: Principal | undefined): string {
   );
 }
 
-/** What stands for a principal in sessions and in records of their calls; empty for an anonymous caller. */
+/**
+ * What stands for a principal in sessions and in records of their calls: a digest, as clients and proxies can read the ids of
+ * sessions; empty for an anonymous caller.
+ */
 export function ownerOf(principal: Principal | undefined): string {
   return principal ? secretDigest(principalKey(principal)) : "";
 }

@@ -65,7 +65,6 @@ const MIN_CACHED_SESSIONS = 500;
 /** The maximum lifetime of a session without a token. Its end is stored for the rest of that time. */
 const MAX_ANONYMOUS_SESSION_MS: number = 24 * 3_600_000;
 
-/** A digest, as clients and proxies can read the id. */
 function verify(secrets: ServerSecrets, signed: string): Session | undefined {
   if (signed.length > MAX_SESSION_ID_CHARACTERS) return undefined;
   const text = readSignedToken(secrets, PURPOSE, signed);

@@ -8,6 +8,7 @@ import * as assert from "uvu/assert";
 import { interruptAfter } from "../../store/test_meanwhile.ts";
 import { newMailServer } from "../mail/test_mailbox.ts";
 import { newServer } from "../test_server.ts";
+import { listUserSessions } from "../users/user_sessions.ts";
 import { cookieOf, get, locationOf, PASSWORD, post, signIn } from "./test_account.ts";
 
 const test = suite("oauth/account/account_credentials");
@@ -100,6 +101,19 @@ test("a change of the password that is interrupted leaves the old one, or ends t
     }
     assert.ok(commits < 20);
   }
+});
+
+test("of concurrent changes of the password one wins, and one session is left", async () => {
+  const server = await newServer();
+  const cookie = await server.signIn();
+  const user = (await server.store.list<{ id: string }>(["user"]))[0]!.value.id;
+  const changes = ["one new password", "another password", "a third password"].map((new_password) =>
+    post(server, "/account/password", cookie, { ...PASSWORD, new_password, new_password_again: new_password })
+  );
+  const statuses = (await Promise.all(changes)).map(({ status }) => status);
+  assert.is(statuses.filter((status) => status === 303).length, 1, String(statuses));
+  assert.ok(statuses.every((status) => status === 303 || status >= 400 && status < 500), String(statuses));
+  assert.is((await listUserSessions(server.store, user)).length, 1);
 });
 
 test("a password that is wrong or breaks a rule changes nothing", async () => {

@@ -56,9 +56,9 @@ export async function changePassword(
   await endUserSessions(as.store, own.id, { except: signedIn.session });
   const renewal = await prepareRenewal(as, request, signedIn);
   if (!renewal) throw new SessionEndedError();
-  const { session, fields, changes: { set, remove } } = renewal;
+  const { session, fields, changes } = renewal;
   // What was verified is no longer the password: it was reset meanwhile, and the reset stays.
-  if (!await replacePassword(store, own.id, before, hash, { set, remove })) {
+  if (!await replacePassword(store, own.id, before, hash, changes)) {
     return await passwordPage(as, request, account, { problem: { code: "wrong_password" } });
   }
   as.observe({ type: "password_changed", user: own.id, ip: context.ip });

@@ -5,7 +5,6 @@
  */
 import { randomSecret, secretDigest } from "../../crypto/secret.ts";
 import type { Fields } from "../../http/response.ts";
-import type { Commit } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import {
   endedSessionKey,
@@ -15,6 +14,7 @@ import {
   userSessionKey,
 } from "../records/session_record.ts";
 import { cookiesOf, type SignedIn, toRecords } from "./session.ts";
+import type { ChangesBeside } from "./user_changes.ts";
 
 /** A session under another id. */
 export interface Renewal {
@@ -23,7 +23,7 @@ export interface Renewal {
   /** `Set-Cookie` */
   readonly fields: Fields;
   /** For the commit that makes the old id dangerous: the old one is refused, and its clients are notified that it ended. */
-  readonly changes: Required<Commit>;
+  readonly changes: Required<ChangesBeside>;
 }
 
 /** A new id for the session of the request; `undefined` when it has ended meanwhile. */
@@ -36,13 +36,12 @@ export async function prepareRenewal(
   if (!entry) return undefined;
   const secret = randomSecret("");
   const session = secretDigest(secret);
-  const { key, version, value: { origin = before, ...value } } = entry;
+  const { key, value: { origin = before, ...value } } = entry;
   const notice = { key: endedSessionKey(origin), value: true, expires: as.now() + NOTICE_LIFETIME_MS };
   return {
     session,
     fields: cookiesOf(as, request, secret),
     changes: {
-      check: [{ key, version }],
       set: [...toRecords(as, session, value), notice],
       remove: [key, userSessionKey(user.id, before)],
     },

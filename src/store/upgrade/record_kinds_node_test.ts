@@ -47,7 +47,7 @@ const TYPES: Readonly<Record<string, string>> = {
     "mcp/session/session#Session | mcp/tasks/task_store#StoredTask | mcp/session/event_log#LoggedEvent | mcp/definition/changes#Change",
   mcp_change_count: "number",
   mcp_lease: "mcp/session/event_log#Lease",
-  mcp_question: "true",
+  mcp_question: "owner of the call, or true of earlier versions",
   mcp_session_end: "true",
   mcp_task_lease: "mcp/tasks/task_store#Lease",
   migration: "store/copy#Mark",
