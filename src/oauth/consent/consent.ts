@@ -8,6 +8,7 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import type { AuthorizationTransaction } from "../records/authorization_record.ts";
 import type { Client } from "../records/client_record.ts";
 import type { Profile } from "../records/user_record.ts";
+import { fingerprintClient } from "./consent_memory.ts";
 import { createTransaction } from "./transaction.ts";
 
 const showConsent = loadOnDemand(async () => (await import("./show_consent.ts")).showConsent);
@@ -27,7 +28,10 @@ export async function askConsent(
   browser: Request,
   ui_locales: string | undefined,
 ): Promise<Response> {
-  const transactionToken = await createTransaction(as, transaction);
+  const transactionToken = await createTransaction(as, {
+    ...transaction,
+    fingerprint: fingerprintClient(client),
+  });
   const { request } = transaction;
   return await showConsent(as, browser, { client, user, request, allowed, transactionToken, ui_locales });
 }

@@ -139,7 +139,7 @@ function isSentByOthers(request: Request): boolean {
 const fingerprints = new WeakMap<Client, string>();
 
 /** A digest of the metadata that the user saw, and of that which decides where codes go and who can redeem them. */
-function fingerprintClient(client: Client): string {
+export function fingerprintClient(client: Client): string {
   let fingerprint = fingerprints.get(client);
   if (fingerprint === undefined) {
     const { name, redirect_uris, domain, jwks, jwks_uri } = client;

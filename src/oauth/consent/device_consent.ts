@@ -118,6 +118,7 @@ async function ask(
     user: user.id,
     authentication,
     device: index.value,
+    scope,
   });
   const language = chooseLanguage(request, undefined, as.pages.defaultLanguage);
   return await showPage(as, request, {
@@ -149,7 +150,9 @@ async function decide(
     const entry = await as.store.get<DeviceCode>(deviceCodeKey(device));
     if (!entry || !isPending(as, entry.value)) throw transactionEnded();
     const { key, version, value, expires } = entry;
-    const scope = decision === "approve" ? limitToRole(as, signedIn.user, value.scope) : "";
+    // Of what the page showed: the role of the user may have been raised since.
+    const shown = transaction.value.scope ?? value.scope;
+    const scope = decision === "approve" ? limitToRole(as, signedIn.user, shown) : "";
     const answered: DeviceCode = scope === "" ? { ...value, status: "denied" } : {
       ...value,
       scope,

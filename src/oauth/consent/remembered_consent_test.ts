@@ -7,7 +7,8 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { toClient } from "../clients/client.ts";
+import { addClient, toClient } from "../clients/client.ts";
+import { updateClient } from "../clients/client_changes.ts";
 import type { ClientRegistration } from "../clients/client_registration.ts";
 import { APP_URI, CHALLENGE, newServer, type TestServer, transactionOf } from "../test_server.ts";
 
@@ -227,5 +228,31 @@ for (const isOperators of [true, false]) {
     }
   }
 }
+
+test("attack: a client that changes its name or redirect URIs while the page is open", async () => {
+  const shop = { id: "shop", secret: "shop-secret", redirect_uris: ["https://shop.example/cb"] };
+  const asked = { client_id: "shop", redirect_uri: shop.redirect_uris[0]!, ...PKCE };
+  for (
+    const changes of [
+      { name: "Bank" },
+      { redirect_uris: [...shop.redirect_uris, "https://other.example/cb"] },
+    ]
+  ) {
+    const server = await newServer();
+    await addClient(server.store, { ...shop, name: "Shop" });
+    const headers = { cookie: await server.signIn() };
+    const page = await server.send(server.authorizePath(asked), { headers });
+    const form = { transaction: transactionOf(await page.text()), decision: "approve" };
+    await updateClient(server.store, "shop", changes);
+    const answer = await server.send("/oauth/authorize", { form, headers });
+    assert.equal([answer.status, answer.headers.get("location")], [400, null]);
+    assert.equal(await server.store.list(["consent"]), []);
+    assert.is(
+      (await server.send(server.authorizePath(asked), { headers })).status,
+      200,
+      "the page asks again",
+    );
+  }
+});
 
 test.run();

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Store } from "../../store/store.ts";
 import { newServer, transactionOf } from "../test_server.ts";
+import { updateUser } from "../users/user_changes.ts";
 import { clients, decide, enterCode, poll, start } from "./test_device.ts";
 
 const test = suite("oauth/device: the page");
@@ -206,5 +207,21 @@ for (const decision of ["approve", "deny"]) {
     assert.equal(await server.store.list(["user_code"]), []);
   });
 }
+
+test("a device gets no scope that the page did not show, also when the role of the user was raised since", async () => {
+  const server = await newServer({
+    clients,
+    scopes: { read: "Read", publish: { description: "Publish", role: "author" } },
+  });
+  const { device_code, user_code } = await start(server, { scope: "read publish" });
+  const cookie = await server.signIn();
+  const page = await (await enterCode(server, cookie, user_code)).text();
+  assert.not.match(page, "Publish");
+  await updateUser(server.store, "alice", { role: "author" });
+  const form = { transaction: transactionOf(page), decision: "approve" };
+  assert.is((await server.send("/device", { form, headers: { cookie } })).status, 200);
+  server.advance(30);
+  assert.is((await poll(server, device_code))[2].scope, "read");
+});
 
 test.run();

@@ -68,6 +68,22 @@ test("attack: an approval gives no code and is not remembered when all access en
   }
 });
 
+test("attack: an approval gives no code and is not remembered when the user takes the access back during it", async () => {
+  for (const kind of ["transaction", "consent"]) {
+    const server = await newServer();
+    const user = await aliceOf(server);
+    await server.tokens();
+    const cookie = await server.signIn();
+    const page = await get(server, server.authorizePath({ scope: "write" }), cookie);
+    const form = { transaction: transactionOf(await page.text()), decision: "approve" };
+    const approve = () => post(server, "/oauth/authorize", cookie, form);
+    const answer = await endAfterRead(server, kind, () => endUserGrants(server.store, user), approve);
+    assert.equal(answer, [400, null], kind);
+    const again = await get(server, server.authorizePath({ scope: "write" }), cookie);
+    assert.is(again.status, 200, "the page asks again");
+  }
+});
+
 test("attack: a device is not approved when all access ends during the approval", async () => {
   for (const kind of ["session", "transaction", "device_code"]) {
     const server = await newServer({ clients: [tv] });

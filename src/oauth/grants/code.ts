@@ -12,7 +12,7 @@ import { respondToClient } from "../endpoints/authorize_response.ts";
 import { showErrorPage } from "../endpoints/error_page.ts";
 import { OAuthError } from "../error.ts";
 import { extendRegistration } from "../clients/client.ts";
-import { askedScopes, toConsentChanges } from "../consent/consent_memory.ts";
+import { askedScopes, fingerprintClient, toConsentChanges } from "../consent/consent_memory.ts";
 import { toSessionClient } from "../openid/session_client.ts";
 import { sessionIdOf } from "../openid/subject.ts";
 import { clientSince } from "../tokens/liveness.ts";
@@ -22,18 +22,20 @@ import {
   pushedRequestKey,
 } from "../records/authorization_record.ts";
 import type { Client } from "../records/client_record.ts";
-import { type Code, codeKey } from "../records/grant_record.ts";
+import { type Code, codeKey, type EndedGrants, endedGrantsKey } from "../records/grant_record.ts";
 import type { Mutable } from "../records/token_record.ts";
 import { type SignedIn, toSessionCheck } from "../users/session.ts";
 import { toPendingGrant } from "../users/user_grants.ts";
 import { findRedirectUri } from "../clients/redirect_uri.ts";
+import { isGrantEnded } from "./ended_grants.ts";
 
 /** How long the record of a code is kept after it was issued or consumed, so that a late replay is recognized. */
 export const REPLAY_RETENTION_MS: number = 10 * 60 * 1000;
 
 /**
- * 302 to the client with a code. A session that ends at the same time gives no code and remembers no consent, and what the
- * user takes back at the same time is refused when the code is redeemed (`access_ends_meanwhile_test.ts`).
+ * 302 to the client with a code. A session that ends at the same time gives no code and remembers no consent; nor does an
+ * answer while the user takes the access back. Without a question the code is refused when it is redeemed
+ * (`access_ends_meanwhile_test.ts`).
  * @param signedIn the session, as the request read it
  * @param browser the request that this answers
  * @param question the transaction that the user answered; absent when a remembered consent answers it
@@ -49,9 +51,15 @@ export async function issueCode(
   const { session, origin } = signedIn;
   const openid = asked.openid && { ...asked.openid, sid: sessionIdOf(origin, client.id) };
   const request: AuthorizationRequest = openid ? { ...asked, openid } : asked;
-  // The client may have changed between the question and the answer.
-  if (question && findRedirectUri(client, request.redirect_uri) === undefined) {
-    return await refuse(as, browser, "redirect_uri is no longer registered for this client");
+  if (question) {
+    // The client may have changed between the question and the answer.
+    if (findRedirectUri(client, request.redirect_uri) === undefined) {
+      return await refuse(as, browser, "redirect_uri is no longer registered for this client");
+    }
+    const { fingerprint } = question.value;
+    if (fingerprint !== undefined && fingerprint !== fingerprintClient(client)) {
+      return await refuse(as, browser, "The application has changed since the question. Start again there");
+    }
   }
   const secret = randomSecret("trivet_ac_");
   const until = as.now() + as.codeLifetime * 1000;
@@ -66,8 +74,15 @@ export async function issueCode(
   if (since !== undefined) code.client_since = since;
   const put = { key: codeKey(secretDigest(secret)), value: code, expires: as.now() + REPLAY_RETENTION_MS };
   const notices = request.openid ? toSessionClient(as, client, { origin, user }) : [];
+  /** Of the record that says what the user took back, which few have: read only when a commit failed. */
+  let ended: string | null = null;
   for (let attempt = 0; attempt < MAX_COMMIT_TRIES; attempt++) {
-    if (attempt > 0) await pauseBefore(attempt);
+    if (attempt > 0) {
+      await pauseBefore(attempt);
+      const entry = question && await as.store.get<EndedGrants>(endedGrantsKey(user));
+      if (entry && isGrantEnded(entry.value, client.id, signedIn.read)) break;
+      ended = entry?.version ?? null;
+    }
     const login = await toSessionCheck(as, session, attempt > 0 ? undefined : signedIn.version);
     // RFC 9126 section 4: a pushed request is answered once.
     const kept = pushed === undefined ? undefined : await as.store.get(pushedRequestKey(pushed));
@@ -80,8 +95,9 @@ export async function issueCode(
       ? toPendingGrant(grant, user, request, signedIn.read, until)
       : [];
     const used = [question, kept].filter((each) => each !== undefined);
+    const unless = question ? [{ key: endedGrantsKey(user), version: ended }] : [];
     const isStored = await as.store.commit({
-      check: [login, ...used, ...consents].map(({ key, version }) => ({ key, version })),
+      check: [login, ...used, ...unless, ...consents].map(({ key, version }) => ({ key, version })),
       set: [
         put,
         ...notices,

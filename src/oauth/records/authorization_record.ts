@@ -120,12 +120,16 @@ export interface AuthorizationTransaction extends SessionTransaction {
   readonly request: AuthorizationRequest;
   /** The digest of the pushed request, which ends with the transaction. */
   readonly pushed?: string;
+  /** Of the client that the page showed, as in {@linkcode Consent}; absent before there is a page, and in earlier versions. */
+  readonly fingerprint?: string;
 }
 
 export interface DeviceTransaction extends SessionTransaction {
   readonly kind: "device";
   /** The digest of the device code. */
   readonly device: string;
+  /** What the page showed; absent in transactions of earlier versions. */
+  readonly scope?: string;
 }
 
 /** What a user allowed a client before at one resource, so that only what is new is asked. Written at consent; ended by its lifetime. */
