@@ -34,6 +34,7 @@ test("records are dated by the clock of the store, not by that of the machine", 
   assert.equal(times, [
     "user.created",
     "user.updated",
+    "profile.known_since",
     "profile.updated",
     "client.created",
     "api_key.created",

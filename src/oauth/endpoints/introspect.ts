@@ -124,8 +124,8 @@ async function describeRefreshToken(
   const grant = (await as.store.get<Grant>(grantKey(id)))?.value;
   if (!grant?.refresh || grant.client_id !== client.id || grant.refresh.expires <= as.now()) return INACTIVE;
   if (!equalInConstantTime(secretDigest(token), grant.refresh.digest)) return INACTIVE;
-  const { client_id, client_since, user } = grant;
-  const live = await findLive(as, { client_id, client_since, user, scope: grant.scope });
+  const { client_id, client_since, user, scope, created } = grant;
+  const live = await findLive(as, { client_id, client_since, user, scope, issued: created });
   if (!live) return INACTIVE;
   return {
     active: true,

@@ -5,7 +5,7 @@
  */
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthenticatedUser, AuthorizationServer } from "../authorization_server.ts";
-import type { Profile, User } from "../records/user_record.ts";
+import { isGivenTo, type Profile, type User } from "../records/user_record.ts";
 import { completeLogin } from "../users/complete_login.ts";
 import type { LoginMethod } from "../users/login_method.ts";
 import { findSession } from "../users/session.ts";
@@ -51,7 +51,7 @@ export async function findSecondStep(
 async function continueLogin(as: AuthorizationServer, request: Request): Promise<SecondStep | undefined> {
   const pending = await findPendingLogin(as, request);
   const user = pending && await findUser(as.store, pending.user);
-  if (!pending || !user) return undefined;
+  if (!pending || !user || !isGivenTo(user, pending.began)) return undefined;
   const { method, acr = "password", amr = acr === "password" ? ["pwd"] : [], began } = pending;
   return {
     user,

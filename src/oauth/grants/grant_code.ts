@@ -51,7 +51,7 @@ export async function grantCode(as: AuthorizationServer, call: TokenCall): Promi
     );
   }
   // The client may have changed since the authorization request: its present registration decides.
-  const owner = await findLiveUser(as, user);
+  const owner = await findLiveUser(as, user, given);
   if (
     findRedirectUri(client, request.redirect_uri) === undefined ||
     isPublic(client) && request.code_challenge === undefined || !owner

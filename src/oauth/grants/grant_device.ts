@@ -38,7 +38,7 @@ export async function grantDevice(as: AuthorizationServer, call: TokenCall): Pro
     );
   }
   if (device.status === "pending") return await refusePending(as, entry);
-  const owner = await findLiveUser(as, device.user);
+  const owner = await findLiveUser(as, device.user, device.given);
   if (!owner) throw new OAuthError("invalid_grant", REFUSED);
   const key = findRefreshKey(as);
   const response = await startGrant(as, call, key instanceof Promise ? await key : key, {

@@ -55,10 +55,10 @@ export async function grantRefresh(as: AuthorizationServer, call: TokenCall): Pr
     if (attempt > 1) await pauseBefore(attempt);
     const entry = await as.store.get<Grant>(grantKey(id));
     if (!entry || !isOfClient(as, entry.value, client)) throw new OAuthError("invalid_grant", REFUSED);
-    const { cnf, user, confidential } = entry.value;
+    const { cnf, user, created, confidential } = entry.value;
     requireConfirmation(cnf, call.cnf, "invalid_grant", "The refresh token");
     if (confidential && isPublic(client)) throw new OAuthError("invalid_grant", REFUSED);
-    const owner = await findLiveUser(as, user);
+    const owner = await findLiveUser(as, user, created);
     if (!owner) throw new OAuthError("invalid_grant", REFUSED);
     const key = findRefreshKey(as);
     const response = await tryRotate(

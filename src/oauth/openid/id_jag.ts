@@ -40,6 +40,8 @@ export interface AssertionRequest {
 /** The user whom the subject token identifies, and what is known of the login. */
 interface Subject {
   readonly user: string;
+  /** When the subject token was issued, in milliseconds since the epoch, or the end of that second. */
+  readonly given: number;
   readonly authentication: Record<string, unknown>;
 }
 
@@ -62,8 +64,8 @@ export async function issueIdJag(as: AuthorizationServer, call: TokenCall): Prom
   if (form.has("actor_token") || form.has("actor_token_type")) {
     throw new OAuthError("invalid_request", "actor_token is not supported for identity assertions");
   }
-  const { user, authentication } = await readSubject(as, call);
-  if (!await findLiveUser(as, user)) throw invalidSubject();
+  const { user, given, authentication } = await readSubject(as, call);
+  if (!await findLiveUser(as, user, given)) throw invalidSubject();
   const sub = subjectTypeOf(as, client) === "public"
     ? user
     : await pairwiseSubject(as, `audience ${audience.audience}`, user);
@@ -157,6 +159,7 @@ async function readIdTokenSubject(
   if (ended && isGrantEnded(ended.value, client.id, iat * 1000)) throw invalidSubject();
   return {
     user: claims.sub,
+    given: iat * 1000 + 999,
     authentication: {
       ...(auth_time !== undefined && { auth_time }),
       ...(acr !== undefined && { acr }),
@@ -178,9 +181,10 @@ async function readRefreshSubject(
   // Without the scope openid the user has not agreed to be identified.
   if (!isCurrent || !grant.openid) throw invalidSubject();
   requireConfirmation(grant.cnf, cnf, "invalid_request", "subject_token");
-  const { authentication } = grant;
+  const { user, created, authentication } = grant;
   return {
-    user: grant.user,
+    user,
+    given: created,
     authentication: authentication ? describeAuthentication(authentication) : {},
   };
 }

@@ -53,6 +53,16 @@ export interface Profile {
   readonly locked?: number;
   /** When something of this was changed, in milliseconds since the epoch. Written by `saveProfile`. */
   readonly updated?: number;
+  /**
+   * When another system first named the user, since the last removal here: it gives the id again, and what is older belongs to
+   * the user who was removed. Absent for others, and in records of earlier versions.
+   */
+  readonly known_since?: number;
+}
+
+/** Whether what was given to a user of this id then was given to this one. An unknown time counts as right. */
+export function isGivenTo({ known_since = 0 }: Profile, given: number = Infinity): boolean {
+  return given >= known_since;
 }
 
 /** The link with which a user sets a new password. Written by `mail/password_reset.ts`; ended by its use, a login, or its lifetime. */

@@ -11,7 +11,7 @@ import type { Authorization } from "../records/authorization_record.ts";
 import { type Client, clientKey } from "../records/client_record.ts";
 import { type Grant, grantKey, type Revocations } from "../records/grant_record.ts";
 import { revocationsKey } from "../records/token_record.ts";
-import { type Profile, profileKey, userKey } from "../records/user_record.ts";
+import { isGivenTo, type Profile, profileKey, userKey } from "../records/user_record.ts";
 import { isRevoked, type SignedToken } from "./revocations.ts";
 import { limitToRole } from "../users/user_role.ts";
 
@@ -36,7 +36,7 @@ export interface Live {
  */
 export function findLive(
   as: AuthorizationServer,
-  credential: Dependent & Pick<Authorization, "scope">,
+  credential: Dependent & Pick<Authorization, "scope"> & { readonly issued?: number | undefined },
   signed?: SignedToken,
 ): Live | undefined | Promise<Live | undefined> {
   const { client_id, client_since, user, grant, scope } = credential;
@@ -50,7 +50,7 @@ export function findLive(
 
 async function readLive(
   as: AuthorizationServer,
-  { client_id, user, grant, scope }: Dependent & Pick<Authorization, "scope">,
+  { client_id, user, grant, scope, issued }: Parameters<typeof findLive>[1],
   signed: SignedToken | undefined,
   client: true | Promise<boolean>,
 ): Promise<Live | undefined> {
@@ -59,7 +59,9 @@ async function readLive(
     ? undefined
     : as.store.get<Grant>(grantKey(grant), signed ? undefined : CACHED);
   const listing = signed && !reading ? as.store.get<Revocations>(revocationsKey(client_id)) : undefined;
-  const finding = user === undefined ? undefined : findLiveUser(as, user);
+  // A JWT says the second in which it was issued.
+  const given = signed && issued !== undefined ? issued + 999 : issued;
+  const finding = user === undefined ? undefined : findLiveUser(as, user, given);
   let root: Entry<Grant> | undefined;
   let list: Entry<Revocations> | undefined;
   let owner: Profile | undefined;
@@ -95,21 +97,25 @@ export function isOfClient(as: AuthorizationServer, record: Dependent, client: C
   return record.client_id === client.id && isSince(record.client_since, clientSince(as, client));
 }
 
-/** The user with this id, from the store or from `authenticateUser`; `undefined` when there is none, or it is locked. */
+/**
+ * The user with this id, from the store or from `authenticateUser`; `undefined` when there is none, or it is locked.
+ * @param given when what depends on the user was given: before a removal of the user it was given to another one
+ */
 export function findLiveUser(
   { store, authenticateUser }: AuthorizationServer,
   id: string,
+  given: number | undefined,
 ): Promise<Profile | undefined> {
   const [likely, other] = authenticateUser ? [profileKey, userKey] : [userKey, profileKey];
   return store.get<Profile>(likely(id), CACHED).then((entry) =>
     entry
-      ? unlocked(entry.value)
-      : store.get<Profile>(other(id), CACHED).then((entry) => unlocked(entry?.value))
+      ? unlocked(entry.value, given)
+      : store.get<Profile>(other(id), CACHED).then((entry) => unlocked(entry?.value, given))
   );
 }
 
-function unlocked(user: Profile | undefined): Profile | undefined {
-  return user?.locked === undefined ? user : undefined;
+function unlocked(user: Profile | undefined, given: number | undefined): Profile | undefined {
+  return user && user.locked === undefined && isGivenTo(user, given) ? user : undefined;
 }
 
 /** Whether the client exists. Configured clients and those with a metadata document are not in the store. */

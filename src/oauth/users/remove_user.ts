@@ -31,9 +31,9 @@ import { canonicalUsername } from "./username.ts";
 /**
  * Removes a user with all that is stored about them, except calls that wait for an approval (10 minutes), whether they sign
  * in with a password, at a provider, or both. Access ends with the first commit, because sessions, tokens and codes are valid
- * only while their user exists (`tokens/liveness.ts`). It also removes what does not expire; what an interruption leaves
- * does (`remove_user_test.ts`). Kept tokens of providers are removed, not revoked (`revokeProviderTokens`); those of upstreams
- * are revoked by the gateway.
+ * only while their user exists (`tokens/liveness.ts`), and stays so when another system gives the id again
+ * (`foreign_user_test.ts`). It also removes what does not expire; what an interruption leaves does (`remove_user_test.ts`).
+ * Kept tokens of providers are removed, not revoked (`revokeProviderTokens`); those of upstreams are revoked by the gateway.
  * @param user the id, or the user name
  * @returns `false` when there is no such user
  */

@@ -29,7 +29,7 @@ import {
   signedOutKey,
   userSessionKey,
 } from "../records/session_record.ts";
-import { passwordResetKey, type Profile } from "../records/user_record.ts";
+import { isGivenTo, passwordResetKey, type Profile } from "../records/user_record.ts";
 import { findOwner } from "../sign_in/account_record.ts";
 import type { LoginMethod } from "./login_method.ts";
 
@@ -76,7 +76,8 @@ export async function findSession(as: AuthorizationServer, request: Request): Pr
   const entry = await as.store.get<Session>(sessionKey(digest));
   const account = entry && await findOwner(as.store, entry.value.user);
   if (!account || account.value.locked !== undefined) return undefined;
-  const user = account.value;
+  const user: Profile = account.value;
+  if (!isGivenTo(user, entry.value.created)) return undefined;
   await as.limitUser?.(request, user.id);
   const session = entry.value;
   const isWritten = read - session.seen > as.sessionIdleLifetime * 100;

@@ -115,7 +115,9 @@ export async function saveProfile(
   return await retryLostRaces(async () => {
     const entry = await store.get<Profile>(key);
     const stored = entry?.value;
-    const locked = stored?.locked;
+    // The id may be that of a user of this server: what changes one then changes both records (`user_changes.ts`).
+    const own = stored ? undefined : (await store.get<User>(userKey(id)))?.value;
+    const locked = (stored ?? own)?.locked;
     // Where the other system gives no role, the one that an operator gave stays.
     const given = role ?? stored?.assigned_role;
     if (
@@ -126,6 +128,8 @@ export async function saveProfile(
     const { role: _, email_verified: __, username: ___, ...kept } = stored ?? {};
     const value: Profile = {
       ...kept,
+      ...(!stored && { known_since: own?.created ?? now }),
+      ...(locked !== undefined && { locked }),
       id,
       name,
       email,

@@ -10,6 +10,7 @@ import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { type Check, type Commit, type Entry, type Store, timeOf } from "../../store/store.ts";
 import {
   type Profile,
+  profileKey,
   type User,
   userKey,
   usernameKey,
@@ -212,7 +213,15 @@ async function change(
     const { key, version } = entry;
     const check = [{ key, version }, ...await conditions(entry.value)];
     const { set = [], remove = [] } = also(entry.value);
-    return await store.commit({ check, set: [{ key, value }, ...set], remove }) || LOST_RACE;
+    // A user of this server whom another system names, too, has two records.
+    const other = isUser(entry.value) ? await store.get<Profile>(profileKey(entry.value.id)) : undefined;
+    const otherValue = other && next(other.value);
+    if (otherValue) check.push({ key: other.key, version: other.version });
+    return await store.commit({
+      check,
+      set: [{ key, value }, ...otherValue ? [{ key: other.key, value: otherValue }] : [], ...set],
+      remove,
+    }) || LOST_RACE;
   });
 }
 
