@@ -30,6 +30,7 @@ async function pages(
       (await modern(server, method, cursor === undefined ? {} : { cursor }, { headers })).answer;
     all.push(result[member].map((each: { name: string }) => each.name));
     cursor = result.nextCursor;
+    assert.ok(all.length < 1000, "the pages have an end");
   } while (cursor !== undefined);
   return all;
 }
@@ -170,6 +171,20 @@ test("resources of templates follow fixed resources, also in pages", async () =>
   assert.equal(await pages(server, "resources/list", "resources"), [["fixed", "a"], ["b"]]);
   const { ttlMs, cacheScope } = (await modern(server, "resources/list")).answer.result;
   assert.equal([ttlMs, cacheScope], [0, "private"]);
+});
+
+test("a resource that a template lists again comes once, so that its page has an end", async () => {
+  const of = (name: string) => ({ uri: `test://${name}`, name });
+  const server = instance([
+    ...["license", "readme"].map((name) => resource({ ...of(name), read: () => "x" })),
+    resourceTemplate({
+      uriTemplate: "test://{name}",
+      name: "file",
+      list: () => Promise.resolve(["a", "readme", "z", "a"].map(of)),
+      read: () => "x",
+    }),
+  ]);
+  assert.equal(await pages(server, "resources/list", "resources"), [["license", "readme"], ["a", "z"]]);
 });
 
 test.run();

@@ -60,9 +60,12 @@ export function resourceMethods(options: ResourceOptions): [string, Method<Call>
     const listed = await Promise.all(
       visible.map(({ definition }) => runHandler(() => definition.list!(call))),
     );
+    // Of several entries with one URI the first counts, as for `resources/read`: cursors name the last entry of their page.
+    const known = new Set(resources.keys());
+    const isNew = ({ name }: ListEntry) => !known.has(name) && known.add(name);
     const entries = [
       ...fixed.filter((entry) => hasScopes(call, entry.scopes)),
-      ...listed.flat().map(toEntry),
+      ...listed.flat().map(toEntry).filter(isNew),
     ];
     // A template may list other resources for each caller, and at any time.
     const pages = { ...options.listOptions, member: "resources", ttl: 0, cacheScope: "private" } as const;

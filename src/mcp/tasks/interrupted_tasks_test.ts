@@ -69,6 +69,35 @@ for (const method of ["tasks/update", "tasks/cancel"]) {
   });
 }
 
+test("a task stays answered when the response of the commit that asked is lost", async () => {
+  const store = memoryStore();
+  const gate = Promise.withResolvers<void>();
+  let runs = 0;
+  let lost: ReturnType<typeof loseNextResponse> | undefined;
+  const pay = tool({
+    name: "pay",
+    description: "Asks, then takes a while",
+    task: { support: "optional" },
+    async run(_, call) {
+      if (++runs === 1) lost = loseNextResponse(store, "mcp");
+      const { action } = await call.elicit({ key: "sure", message: "Sure?", schema: NAME });
+      await gate.promise;
+      return action;
+    },
+  });
+  const { server } = newServer({ store, definitions: [pay] });
+  const { taskId } = (await callTool(server, "pay")).answer.result;
+  await poll(server, taskId, "input_required");
+  await ask(server, "tasks/update", { taskId, inputResponses: { sure: { action: "decline" } } });
+  assert.is(lost?.isDone, true);
+  // The first run commits again after a quarter of a second.
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  assert.is((await poll(server, taskId, "working")).inputRequests, undefined);
+  gate.resolve();
+  assert.is((await poll(server, taskId, "completed")).result.content[0].text, "decline");
+  assert.is(runs, 2);
+});
+
 test("a task whose instance stopped fails, or runs again with restart", async () => {
   let now = Date.now();
   const options = { now: () => now };

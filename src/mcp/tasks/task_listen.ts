@@ -13,7 +13,7 @@ export interface TaskListenOptions {
   readonly taskStore: TaskStore;
 }
 
-/** How often to check that the instances of the tasks still run. */
+/** How often to read the tasks, beside when the store reports a change, and to check that their instances still run. */
 const CHECK_INTERVAL_MS = 10_000;
 
 /**
@@ -28,11 +28,12 @@ export async function listenToTasks(
   call: Call,
   notify: (task: Record<string, unknown>) => void,
 ): Promise<{ readonly taskIds: readonly string[]; stop(): void }> {
-  const open = new Map<string, () => void>();
+  const open = new Map<string, { read(): void; stop(): void }>();
   const taskIds: string[] = [];
+  let timer: ReturnType<typeof setInterval> | undefined;
 
   function close(id: string): void {
-    open.get(id)?.();
+    open.get(id)?.stop();
     open.delete(id);
     if (open.size === 0) clearInterval(timer);
   }
@@ -52,13 +53,10 @@ export async function listenToTasks(
     const read = (): void => {
       reading = reading.then(() => taskStore.get(id)).then(send).catch(() => {});
     };
-    open.set(id, taskStore.listen(id, read));
+    open.set(id, { read, stop: taskStore.listen(id, read) });
     read();
   }
 
-  const timer = setInterval(async () => {
-    for (const id of open.keys()) await tasks.findById(id, call).catch(() => {});
-  }, CHECK_INTERVAL_MS);
   const stop = (): void => {
     for (const id of [...open.keys()]) close(id);
     clearInterval(timer);
@@ -74,6 +72,14 @@ export async function listenToTasks(
     stop();
     throw error;
   }
-  if (open.size === 0) stop();
+  // The last of them may have ended meanwhile.
+  if (open.size > 0) {
+    timer = setInterval(async () => {
+      for (const [id, { read }] of open) {
+        await tasks.findById(id, call).catch(() => {});
+        read();
+      }
+    }, CHECK_INTERVAL_MS);
+  }
   return { taskIds, stop };
 }

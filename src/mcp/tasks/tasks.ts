@@ -23,7 +23,7 @@ import type { CompiledTool } from "../definition/registry.ts";
 import { retryWhileUnavailable } from "../../store/retry.ts";
 import { principalKey } from "../session/principal_key.ts";
 import { recordBytes, type StorageAllowance } from "../session/storage_limits.ts";
-import { type Outcome, toStorable, toTaskError } from "./task_outcome.ts";
+import { type Outcome, toSettled, toStorable } from "./task_outcome.ts";
 import { createNotes } from "./task_notes.ts";
 import { checkTaskTimes } from "./task_times.ts";
 import { isTerminal, type TaskRecord, type TaskStore, toFailed, toPrincipal, toTask } from "./task_store.ts";
@@ -219,17 +219,8 @@ export class Tasks {
     const outcome = this.#chargeResult(record, call, toStorable(settled));
     await Promise.allSettled(call.asking ?? []);
     await inputs.settled();
-    const change = (now: TaskRecord): TaskRecord | undefined => {
-      // Cancelled, or another instance took it over.
-      if (isTerminal(now) || call.isCancelled) return undefined;
-      const { kept } = inputs;
-      if (inputs.pending.size > 0) {
-        return { ...now, status: "input_required", kept, inputRequests: Object.fromEntries(inputs.pending) };
-      }
-      if ("result" in outcome) return { ...now, status: "completed", result: outcome.result };
-      const error = toTaskError(outcome.error);
-      return { ...now, status: "failed", statusMessage: error.message, error };
-    };
+    // Cancelled, or another instance took it over.
+    const change = (now: TaskRecord) => call.isCancelled ? undefined : toSettled(now, inputs, outcome);
     if (inputs.pending.size === 0 && "error" in outcome && !(outcome.error instanceof RpcError)) {
       observe({ type: "fault", where: "task", error: outcome.error });
     }
