@@ -35,7 +35,7 @@ import { EngineClock } from "./engine_clock.ts";
 import { type EngineTimeout, withinTimeout } from "./engine_timeout.ts";
 import { PendingCalls } from "./pending_calls.ts";
 import { type Connection, isUnavailable, openConnection, readAddress, reasonOf } from "./redis/connection.ts";
-import { checkFormat, loadFunctions, readSettings, type Send } from "./redis/preparation.ts";
+import { checkFormat, checkPublish, loadFunctions, readSettings, type Send } from "./redis/preparation.ts";
 import { type Argument, type StoreKeys, storeKeysOf, toCommand, toEntry } from "./redis/records.ts";
 import { RedisWatching } from "./redis/watching.ts";
 export type { Store } from "../store.ts";
@@ -277,6 +277,7 @@ class RedisStore implements Store {
     this.#durable = durable;
     for (const warning of warnings) this.#onWarning(warning);
     await this.#measureClock();
+    await checkPublish(this.#send, this.#keys);
     await checkFormat(this.#send, this.#keys, functions, this.now(), { allowOlder: this.#allowOlder });
     return functions;
   }

@@ -244,6 +244,25 @@ if (address === undefined) {
     }
   });
 
+  test("a user who may not publish is refused before anything is written, by the right that is missing", async () => {
+    const name = newName();
+    await admin!.sendCommand(["ACL", "SETUSER", name, "on", ">secret", "~*", "resetchannels", "+@all"]);
+    const own = new URL(address);
+    [own.username, own.password] = [name, "secret"];
+    const store = redisStore(`${own}?name=${name}`);
+    try {
+      const error = await store.commit({ set: [{ key: ["k"], value: 1 }] }).catch((error: Error) => error);
+      assert.match((error as Error).message, `&{${name}}:changes:*`);
+      assert.equal(await keysOf(name), []);
+      await admin!.sendCommand(["ACL", "SETUSER", name, `&{${name}}:*`]);
+      assert.is(await store.commit({ set: [{ key: ["k"], value: 1 }] }), true);
+    } finally {
+      await store.close();
+      await admin!.sendCommand(["ACL", "DELUSER", name]);
+      for (const key of await keysOf(name)) await admin!.del(key);
+    }
+  });
+
   test("guarantees.durable follows the persistence of the server, and none causes a warning", async () => {
     const warnings: string[] = [];
     const store = redisStore(named(newName()), { onWarning: (text) => warnings.push(text) });

@@ -23,6 +23,20 @@ export async function loadFunctions(send: Send): Promise<readonly string[]> {
   return loaded;
 }
 
+/**
+ * Checks that the user may publish: the Lua function of a commit does so last, and what it has written before stays.
+ * @throws {Error} naming the right that is missing
+ */
+export async function checkPublish(send: Send, { channels }: StoreKeys): Promise<void> {
+  // No one subscribes to this channel: others have the name of a kind at the end.
+  await send(["PUBLISH", channels, ""]).catch((cause) => {
+    if (!(cause instanceof Error) || !cause.message.startsWith("NOPERM")) throw cause;
+    throw new Error(`Redis refuses PUBLISH. Give the user its channels: ACL SETUSER … &${channels}*`, {
+      cause,
+    });
+  });
+}
+
 /** What an acknowledged commit survives by the settings of the server, and warnings when records may be lost. */
 export async function readSettings(
   send: Send,
