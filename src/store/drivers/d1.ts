@@ -141,16 +141,18 @@ class D1Store implements Store {
     // A timer of a Worker ends with the request that set it, so no two watchers share one.
     return this.#watchers.watch(prefix, (changed) => {
       let seen: number | undefined;
+      let hasFailed = false;
       const poll = async () => {
         const { results: [row] } = await this.#run(LAST_VERSION);
         const { version } = row as { version: number };
-        // Commits of this isolate are reported twice, which does no harm.
-        if (seen !== undefined && version !== seen) changed();
+        // Commits of this isolate are reported twice, which does no harm. Before the first version a change may have come.
+        if (seen === undefined ? hasFailed : version !== seen) changed();
         seen = version;
       };
       // A failed poll is repaired by the next one.
-      poll().catch(() => {});
-      const timer = setInterval(() => poll().catch(() => {}), timerDelay(this.#pollEvery));
+      const tryPoll = () => poll().catch(() => hasFailed = true);
+      tryPoll();
+      const timer = setInterval(tryPoll, timerDelay(this.#pollEvery));
       return () => clearInterval(timer);
     });
   }

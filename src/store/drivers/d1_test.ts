@@ -38,4 +38,28 @@ test("each error that a retry can solve says that the store is unavailable", asy
   assert.not.instance(error, StoreUnavailableError);
 });
 
+test("a change before the first poll that succeeds is reported", async () => {
+  let fails = 1;
+  const prepare = (sql: string): ReturnType<D1Binding["prepare"]> => {
+    const isPoll = sql.startsWith("SELECT version FROM sequence");
+    const statement = {
+      bind: () => statement,
+      all: () =>
+        isPoll && fails-- > 0
+          ? Promise.reject(new Error("D1_ERROR: Network connection lost."))
+          : Promise.resolve({ results: isPoll ? [{ version: 2 }] : [], meta: {} }),
+    };
+    return statement;
+  };
+  const store = d1Store({ prepare, batch: () => Promise.resolve([{ results: [], meta: {} }]) }, {
+    pollEvery: 5,
+  });
+  const reader = store.watch(["k"]).getReader();
+  const { promise: late, resolve } = Promise.withResolvers<{ value: unknown }>();
+  const timer = setTimeout(resolve, 20_000, { value: "nothing was reported" });
+  assert.equal((await Promise.race([reader.read(), late])).value, [["k"]]);
+  clearTimeout(timer);
+  await reader.cancel();
+});
+
 test.run();

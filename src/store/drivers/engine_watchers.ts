@@ -68,15 +68,25 @@ export class EngineWatchers {
     else this.#watchers.changed((JSON.parse(message) as string[]).map(decodeKey));
   }
 
-  /** Polls from now on, once however often it is called. @param readVersion the version of the last commit */
-  async poll(readVersion: () => Promise<string>): Promise<void> {
+  /**
+   * Polls from now on, once however often it is called.
+   * @param readVersion the version of the last commit
+   * @param hasOpenCommits whether a commit of such a version is not visible yet: it is reported until it is
+   */
+  async poll(
+    readVersion: () => Promise<string>,
+    hasOpenCommits: () => Promise<boolean> = () => Promise.resolve(false),
+  ): Promise<void> {
     if (this.#isPolling) return;
     let seen = await readVersion();
+    let isOpen = await hasOpenCommits();
     this.#isPolling = true;
     this.every(POLL_INTERVAL_MS, async () => {
       const version = await readVersion();
-      if (version !== seen) this.#watchers.changedAll();
+      if (version === seen && !isOpen) return;
+      isOpen = await hasOpenCommits();
       seen = version;
+      this.#watchers.changedAll();
     });
   }
 

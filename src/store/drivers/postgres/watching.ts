@@ -29,6 +29,7 @@ export class PostgresWatching {
   #registration: Registration | undefined;
   #announced: Promise<unknown> = Promise.resolve();
   #listens = false;
+  #isAnnounced = false;
 
   /** @param prepareTables resolves when the database has its tables */
   constructor(connection: PostgresConnection, prepareTables: () => Promise<void>) {
@@ -72,7 +73,9 @@ export class PostgresWatching {
 
   async #register(): Promise<void> {
     await this.#prepareTables();
-    if (this.#connection.isPooled) return await this.#watchers.poll(() => this.#readLastVersion());
+    if (this.#connection.isPooled) {
+      return await this.#watchers.poll(() => this.#readLastVersion(), () => this.#hasOpenCommits());
+    }
     if (!this.#listens) {
       this.#listens = true;
       await this.#listen();
@@ -86,6 +89,21 @@ export class PostgresWatching {
       [],
     );
     return row!.version;
+  }
+
+  /** Other sessions see the version of a commit before its records, but the lock that it holds meanwhile, too. */
+  async #hasOpenCommits(): Promise<boolean> {
+    const { schema } = this.#connection;
+    const [row] = await this.#connection.run<{ open: boolean }>(
+      `SELECT EXISTS (
+         SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+           AND (classid::bigint << 32 | objid::bigint)
+             = hashtextextended('${schema}', '${schema}.record'::regclass::oid::bigint)
+       ) AS open`,
+      [],
+    );
+    return row!.open;
   }
 
   /** Listens to notifications, and renews the registration, from now on. */
@@ -118,13 +136,19 @@ export class PostgresWatching {
       // Every commit compares its keys with these prefixes, and notifies all instances of a match.
       const watched = new Set(this.#watchers.prefixes.map(encodeKey));
       for (const prefix of prefixes) if (!watched.has(prefix)) prefixes.delete(prefix);
-      return this.#connection.run(
-        `INSERT INTO ${this.#connection.schema}.watching VALUES ($1, $2::text[], now() + interval '${
+      return this.#connection.run<{ lapsed: boolean }>(
+        `WITH before AS (SELECT FROM ${this.#connection.schema}.watching WHERE watcher = $1 AND until > now())
+         INSERT INTO ${this.#connection.schema}.watching VALUES ($1, $2::text[], now() + interval '${
           3 * WATCH_RENEWAL_MS
         } milliseconds')
-         ON CONFLICT (watcher) DO UPDATE SET prefixes = excluded.prefixes, until = excluded.until`,
+         ON CONFLICT (watcher) DO UPDATE SET prefixes = excluded.prefixes, until = excluded.until
+         RETURNING NOT EXISTS (SELECT FROM before) AS lapsed`,
         [name, toArray([...prefixes], quote)],
       );
+    }).then(([row]) => {
+      // After a pause of the machine, for example: commits have not notified of their keys since.
+      if (row!.lapsed && this.#isAnnounced) this.#watchers.notify(undefined);
+      this.#isAnnounced = true;
     });
   }
 }

@@ -103,6 +103,51 @@ if (address === undefined) {
     await other.close();
   });
 
+  test("with pgbouncer=true a watcher sees a commit that was still open when its version was polled", async () => {
+    const schema = newSchema();
+    const other = open(undefined, schema);
+    const pooled = postgresStore(`${inSchema(schema)}&pgbouncer=true`);
+    const key = ["w", "x"];
+    await other.commit({ set: [{ key, value: "old" }] });
+    const reader = pooled.watch(["w"]).getReader();
+    await pooled.get(key);
+    let committing: Promise<boolean> | undefined;
+    await admin.begin(async (sql) => {
+      await sql.unsafe(`SELECT FROM ${schema}.record FOR UPDATE`);
+      committing = other.commit({ set: [{ key, value: "new" }] });
+      // Reported while the commit waits for the lock of the row.
+      assert.equal((await reader.read()).value, [["w"]]);
+      assert.is((await pooled.get(key))?.value, "old");
+    });
+    assert.is(await committing, true);
+    let late: ReturnType<typeof setTimeout> | undefined;
+    const inVain = new Promise<string>((resolve) =>
+      late = setTimeout(resolve, 20_000, "nothing was reported")
+    );
+    const see = async () => {
+      while ((await pooled.get(key))?.value !== "new") await reader.read();
+      return (await reader.read()).done === false ? "reported" : "ended";
+    };
+    assert.is(await Promise.race([see(), inVain]), "reported");
+    clearTimeout(late);
+    await pooled.close();
+    await other.close();
+  });
+
+  test("a watcher whose registration lapsed, as in a pause of the machine, is notified with its prefix when it renews it", async () => {
+    const schema = newSchema();
+    const [a, b] = [open(undefined, schema), open(undefined, schema)];
+    const reader = a.watch(["w"]).getReader();
+    await a.get(["w"]);
+    await admin.unsafe(`UPDATE ${schema}.watching SET until = now() - interval '1 second'`);
+    await b.commit({ set: [{ key: ["w", 1], value: 1 }] });
+    a.watch(["other"]);
+    await a.get(["other"]);
+    assert.equal((await reader.read()).value, [["w"]]);
+    await b.close();
+    await a.close();
+  });
+
   test("a sweep removes the registrations of watchers that were killed", async () => {
     const schema = newSchema();
     const store = open(undefined, schema);
