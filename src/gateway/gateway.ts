@@ -193,6 +193,7 @@ function connectGateway(options: GatewayOptions, host: GatewayHost): GatewayPart
         isVisible: policy?.isVisible,
         middleware: policy && [policy.middleware],
         guardCompletions: policy?.guardCompletions,
+        isDenied: policy?.isDenied,
         skills: host.skills,
         implied: host.implied,
         isShared: () => upstreams.isShared(),

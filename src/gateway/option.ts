@@ -6,13 +6,13 @@
 import type { FindSecrets } from "../crypto/server_secrets.ts";
 import type { Observe } from "../events.ts";
 import type { Service } from "../http/service.ts";
-import type { SkillSource } from "../mcp/skills/skills.ts";
 import type { ToolServer, ToolServerOptions } from "../mcp/tool_server.ts";
 import type { AuthorizationServerOptions } from "../oauth/authorization_server.ts";
 import type { Store } from "../store/store.ts";
 import type { IdentityHooks } from "./credentials/context.ts";
 import type { StoredUpstreams } from "./stored/stored_upstreams.ts";
 import type { Upstreams } from "./upstream/upstream_definition.ts";
+import type { OwnSkills } from "./views/own_skills.ts";
 
 /** What a gateway works with. */
 export interface GatewayHost {
@@ -28,7 +28,7 @@ export interface GatewayHost {
   /** The authorization server of this server; without it, upstreams have no credentials of users. */
   readonly oauth: IdentityHooks | undefined;
   /** The skills that this server offers to MCP clients, beside which those of upstreams are offered. @default none */
-  readonly skills?: SkillSource | undefined;
+  readonly skills?: OwnSkills | undefined;
   /** The name by which the gateway introduces itself to upstreams. */
   readonly name: string;
 }

@@ -19,7 +19,7 @@ import { createDecisionPoint } from "./decision_point.ts";
 import { nameOfUse, type OfferedDefinition } from "./offered.ts";
 import type { PolicyOptions } from "./policy_options.ts";
 import type { PolicyServer } from "./policy_server.ts";
-import { checkMembers, compileRules, type Verdict } from "./rules.ts";
+import { checkMembers, compileRules, nameOf, type Verdict } from "./rules.ts";
 import { onceForCall, StateUsedError } from "./single_use.ts";
 
 export type { PolicyServer };
@@ -28,6 +28,8 @@ export type { PolicyServer };
 export interface Policy {
   /** Whether the caller sees it in lists. Rules with conditions on arguments hide nothing; nor do those that ask. */
   isVisible(definition: OfferedDefinition, caller: Principal | undefined): boolean;
+  /** Whether the rules deny a use whose arguments, or variables, are final. The decision point is not asked. */
+  isDenied(definition: OfferedDefinition, input: unknown, caller: Principal | undefined): boolean;
   /** Decides each use, asks the user where a rule says so, counts limits, and records the event. */
   readonly middleware: Middleware;
   /** As {@linkcode Policy.middleware}, for completions. A use that the user would be asked about has none. */
@@ -143,6 +145,10 @@ export function createPolicy(options: PolicyOptions, server: PolicyServer): Poli
 
   return {
     isVisible: rules.isVisible,
+    isDenied(definition, input, caller) {
+      const name = nameOfUse(definition, nameOf(definition), input);
+      return rules.decide(definition, name, input, caller).effect === "deny";
+    },
     guardCompletions,
     middleware: async ({ definition, name, input, isCompletion }, context, next) => {
       // guardCompletions has decided.

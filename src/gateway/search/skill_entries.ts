@@ -6,10 +6,10 @@
  */
 import type { CallContext } from "../../mcp/context.ts";
 import type { Definition, ResourceTemplateDefinition } from "../../mcp/definition/definition.ts";
+import { SKILL_FILES } from "../../mcp/skills/skills.ts";
 import { isUpstreamSkill } from "../upstream/upstream_definition.ts";
 import { scopeCheck } from "./callable_tools.ts";
 
-const SKILL_TEMPLATE = "skill://{name}/{+path}";
 export const LOAD_SKILL = "load_skill";
 
 export interface SkillEntry {
@@ -23,7 +23,7 @@ export function findSkillLister(
   definitions: readonly Definition[],
 ): ((context: CallContext) => Promise<readonly SkillEntry[]>) | undefined {
   const template = definitions.find((each): each is ResourceTemplateDefinition =>
-    each?.kind === "resource_template" && each.uriTemplate === SKILL_TEMPLATE
+    each?.kind === "resource_template" && each.uriTemplate === SKILL_FILES
   );
   const loader = definitions.find((each) => each?.kind === "tool" && each.name === LOAD_SKILL);
   if (!template?.list || !loader) return undefined;

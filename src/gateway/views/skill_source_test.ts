@@ -5,7 +5,7 @@ import { sha256 } from "../../crypto/sha256.ts";
 import type { Principal } from "../../http/principal.ts";
 import type { Use } from "../../mcp/definition/group.ts";
 import { skillsExtension } from "../../mcp/skills/skills_extension.ts";
-import type { SkillEntry, SkillSource } from "../../mcp/skills/skills.ts";
+import type { SkillEntry } from "../../mcp/skills/skills.ts";
 import { type Message, modern, session } from "../../mcp/test_exchange.ts";
 import { newServer } from "../../mcp/test_server.ts";
 import { codeMode } from "../code/code_mode.ts";
@@ -13,6 +13,7 @@ import { createPolicy } from "../policy/policy.ts";
 import { searchMode } from "../search/search_mode.ts";
 import { newGateway, type TestGateway, type UpstreamServer } from "../upstream/test_gateway.ts";
 import { browseEntries } from "../../mcp/skills/test_skill_source.ts";
+import type { OwnSkills } from "./own_skills.ts";
 
 const test = suite("gateway/views/skill_source");
 const EXTENSION = "io.modelcontextprotocol/skills";
@@ -56,7 +57,7 @@ function toEntry({ path, files, digest }: TestSkill): SkillEntry {
   };
 }
 
-function sourceOf(...skills: readonly TestSkill[]): SkillSource {
+function sourceOf(...skills: readonly TestSkill[]): OwnSkills {
   const visible = (principal: Principal | undefined) =>
     skills.filter(({ client }) => client === undefined || client === principal?.client).map(toEntry);
   return {
@@ -78,6 +79,10 @@ function sourceOf(...skills: readonly TestSkill[]): SkillSource {
       );
     },
     read: () => Promise.resolve(undefined),
+    locate: (principal, name) => {
+      const found = visible(principal).find((each) => each.frontMatter.name === name);
+      return Promise.resolve(found && { id: name, path: found.path });
+    },
     ...browseEntries(visible),
   };
 }

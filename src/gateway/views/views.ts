@@ -14,8 +14,8 @@ import { type CreateViews, type View, viewedMethods } from "../../mcp/definition
 import { compileUriTemplate } from "../../mcp/definition/uri/uri_template.ts";
 import { userKey } from "../../mcp/session/principal_key.ts";
 import { skillsExtension } from "../../mcp/skills/skills_extension.ts";
-import type { SkillSource } from "../../mcp/skills/skills.ts";
 import { isUpstreamDefinition, isUpstreamSkill } from "../upstream/upstream_definition.ts";
+import { guardSkills, type OwnSkills, type SkillPolicy } from "./own_skills.ts";
 import { createSkillSource } from "./skill_source.ts";
 
 export interface ViewsOptions {
@@ -35,7 +35,9 @@ export interface ViewsOptions {
   /** The definition with completions that the policy decides about. @default as it is */
   readonly guardCompletions?: ((definition: Definition) => Definition) | undefined;
   /** The skills of the server itself. @default none */
-  readonly skills?: SkillSource | undefined;
+  readonly skills?: OwnSkills | undefined;
+  /** Whether the policy denies to read a file of a skill of the server itself. @default it denies none */
+  readonly isDenied?: SkillPolicy["isDenied"];
   /** The other scopes that a scope implies. */
   readonly implied: ReadonlyMap<string, ReadonlySet<string>>;
   /** Whether all callers share the sessions of all upstreams. */
@@ -56,8 +58,14 @@ export function createGatewayViews(options: ViewsOptions): CreateViews {
     const guarded = guardCompletions ? definitions.map((each) => guardCompletions(each)) : definitions;
     return middleware.length > 0 ? group({ middleware }, guarded) : guarded;
   };
+  const isGuarded = middleware.length > 0 || options.isDenied !== undefined;
+  const ownSkills = options.skills && isGuarded
+    ? guardSkills(options.skills, { ...options, middleware })
+    : options.skills;
+  /** In place of that of the server, whose skills are not within the policy. */
+  const ownExtensions = ownSkills && isGuarded ? [skillsExtension(ownSkills)] : undefined;
   const extensionFor = (definitions: readonly Definition[]): Extension =>
-    skillsExtension(createSkillSource(options.skills, definitions, options.implied));
+    skillsExtension(createSkillSource(ownSkills, definitions, options.implied));
   return (host) => {
     /** By the identity of the caller. */
     let callers = new Map<string, View>();
@@ -100,11 +108,11 @@ export function createGatewayViews(options: ViewsOptions): CreateViews {
       const hasSkills = listed.some((each) => isUpstreamSkill(each) && isOffered(each));
       const base = hasSkills
         ? ownWithSkills ??= host.definitions([extensionFor([])])
-        : own ??= host.definitions();
+        : own ??= host.definitions(ownExtensions);
       const visible = withoutDuplicates(base, listed).filter(isOffered);
       const key = visible.map(numberOf).join();
       const view = views.get(key) ?? (hasSkills ? compileWithSkills(base, visible) : compileValid(
-        (definitions) => host.compile(definitions),
+        (definitions) => host.compile(definitions, ownExtensions),
         guard(visible),
         onInvalid,
       ));

@@ -9,7 +9,7 @@
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
-import { INVALID_PARAMS, RpcError } from "../../jsonrpc/error.ts";
+import { INVALID_PARAMS, RpcError, SERVER_ERROR } from "../../jsonrpc/error.ts";
 import type { CallContext } from "../context.ts";
 import { toContents } from "../definition/content.ts";
 import { prompt, resourceTemplate, tool } from "../definition/define.ts";
@@ -100,6 +100,8 @@ export interface LoadedSkill {
 }
 
 export const SKILL_MD = "SKILL.md";
+/** The URIs of the files of all skills. */
+export const SKILL_FILES = "skill://{name}/{+path}";
 /** Skills in `resources/list`; `skills/list` and `list_skills` have all of them. */
 const MAX_LISTED_SKILLS = 1000;
 /** Bytes of a file in one message, as text or base64: encoding more of it blocks the event loop. */
@@ -201,7 +203,7 @@ function createDefinitions(source: SkillSource): Definition[] {
       },
     }),
     resourceTemplate({
-      uriTemplate: "skill://{name}/{+path}",
+      uriTemplate: SKILL_FILES,
       name: "skill_file",
       title: "File of a skill",
       description: "A file of a skill; SKILL.md holds its instructions.",
@@ -238,7 +240,10 @@ function createDefinitions(source: SkillSource): Definition[] {
         { name: "task", description: "The task to do", required: true },
       ],
       async get({ skill, task }, context) {
-        const loaded = await source.load(context.principal, skill!, context);
+        const loaded = await source.load(context.principal, skill!, context).catch((error) => {
+          // Such as what a policy denies.
+          throw error instanceof ToolError ? new RpcError(SERVER_ERROR, error.message) : error;
+        });
         const { writeInstructions } = await texts.load();
         const how = loaded
           ? `Follow the instructions of the skill "${loaded.name}":\n\n${await writeInstructions(loaded)}`

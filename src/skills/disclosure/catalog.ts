@@ -9,7 +9,7 @@ import type { Store } from "../../store/store.ts";
 import type { Ledger } from "../blobs/blob_ledger.ts";
 import type { Directory } from "../local/directory.ts";
 import { type Disclose, discloseEntries } from "./disclosure.ts";
-import type { SkillEntries } from "./entries.ts";
+import type { IsOffered, SkillEntries } from "./entries.ts";
 import { SkillError } from "../error.ts";
 import { countLinesBefore, findSkill, openLocal, type OpenSkill, openUploaded } from "./library.ts";
 import { mediaTypeOf } from "../package/media_type_of.ts";
@@ -20,7 +20,13 @@ import { readSkills } from "../publishing/read_skills.ts";
 import { findVersion } from "../publishing/versions.ts";
 
 export interface Catalog extends SkillEntries {
-  list(principal: Principal | undefined): Promise<CatalogList>;
+  /** @param isOffered which skills are in the list. @default all */
+  list(principal: Principal | undefined, isOffered?: IsOffered): Promise<CatalogList>;
+  /** The id and the path of the skill that `load` and `read` find; `undefined` for an unknown skill. */
+  locate(
+    principal: Principal | undefined,
+    skill: string,
+  ): Promise<{ readonly id: string; readonly path: readonly string[] } | undefined>;
   load(principal: Principal | undefined, skill: string): Promise<CatalogSkill | undefined>;
   read(
     principal: Principal | undefined,
@@ -85,12 +91,14 @@ export function createCatalog(
   return {
     ...discloseEntries(entries, disclose),
 
-    async list(principal) {
+    async list(principal, isOffered = () => true) {
       const workspace = principal?.workspace;
       const listed: CatalogEntry[] = [];
       const taken = new Set<string>();
       for (const { id, name, description, version, tokens } of await directory.skills()) {
+        // Also where it is not offered: `load` finds it by this name.
         taken.add(name);
+        if (!isOffered([name])) continue;
         listed.push({ id, name, description, source: "local" });
         disclose({ workspace, id, name, version, level: 1, tokens: tokens.metadata });
       }
@@ -104,10 +112,19 @@ export function createCatalog(
           continue;
         }
         taken.add(name);
+        if (!isOffered([id, name])) continue;
         listed.push({ id, name, description, source: "custom" });
         disclose({ workspace, id, name, version: latest.id, level: 1, tokens: tokens.metadata });
       }
       return { skills: listed, omitted: { shadowed, older: uploaded.length > MAX_UPLOADED_SKILLS } };
+    },
+
+    async locate(principal, skill) {
+      const found = await findSkill(store, directory, principal, skill);
+      if (!found) return undefined;
+      if ("local" in found) return { id: found.local.id, path: [found.local.name] };
+      const { id, name } = found.uploaded;
+      return { id, path: [id, name] };
     },
 
     async load(principal, skill) {

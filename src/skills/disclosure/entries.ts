@@ -32,14 +32,21 @@ export interface SkillEntry {
   read(path: string): Promise<{ readonly bytes: Uint8Array; readonly mediaType: string } | undefined>;
 }
 
+/** Whether the caller is offered the skill at a path. */
+export type IsOffered = (path: readonly string[]) => boolean;
+
 export interface SkillEntries {
   /**
    * At most `limit` entries: local skills by name, then uploaded ones, newest first. `after` is the `next` of the page
-   * before, the path of the last skill that was looked at.
+   * before, the path of the last skill that was looked at. A page has fewer entries than `limit` where skills are not offered.
    */
   page(
     principal: Principal | undefined,
-    options: { readonly after?: readonly string[] | undefined; readonly limit: number },
+    options: {
+      readonly after?: readonly string[] | undefined;
+      readonly limit: number;
+      readonly isOffered?: IsOffered | undefined;
+    },
   ): Promise<{ readonly entries: readonly SkillEntry[]; readonly next: readonly string[] | undefined }>;
   /** The skill whose path is the beginning of this one, and the rest; `undefined` when the caller sees none. */
   find(
@@ -98,12 +105,13 @@ export function createEntries(
   }
 
   return {
-    async page(principal, { after = [], limit }) {
+    async page(principal, { after = [], limit, isOffered = () => true }) {
       const entries: SkillEntry[] = [];
       const [first, second] = after;
       if (second === undefined) {
         for (const skill of await directory.skills()) {
           if (!skill.frontMatter || first !== undefined && skill.name <= first) continue;
+          if (!isOffered([skill.name])) continue;
           if (entries.length === limit) return { entries, next: entries.at(-1)!.path };
           entries.push(toLocal(skill, skill.frontMatter));
         }
@@ -119,7 +127,7 @@ export function createEntries(
       let next = entries.at(-1)?.path;
       for (const { value } of found.slice(0, left)) {
         next = [value.id, value.name];
-        if (value.front_matter && value.latest) {
+        if (value.front_matter && value.latest && isOffered(next)) {
           entries.push(toUploaded(workspace, value, value.front_matter));
         }
       }
