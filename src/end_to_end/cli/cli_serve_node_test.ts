@@ -4,7 +4,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { CLI, runtimeCommand, startTrivet, temporaryFolder } from "../test_process.ts";
+import { CLI, runtimeCommand, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 
 const test = suite("trivet serve without --json");
 const folder = temporaryFolder();
@@ -90,6 +90,39 @@ test("later starts print secrets only with --show-secrets; placeholders are quot
   await withBanner([...data, "--show-secrets"], (text) => {
     for (const secret of secrets) assert.match(text, secret);
   });
+});
+
+test("--show-secrets prints no secret that was changed or removed since", async () => {
+  const data = ["--data", join(folder.path, "changed")];
+  const { facts, stop } = await startTrivet(data);
+  assert.is(await stop(), 0);
+  const change = async (...args: string[]) => {
+    const { code, stderr } = await trivet([...args, ...data]);
+    assert.is(code, 0, stderr);
+  };
+  const password = facts.user.password!;
+  await change("user", "password", "demo", "--generate");
+  await withBanner([...data, "--show-secrets"], (text) => {
+    assert.not.match(text, password);
+    assert.is(text.split("(changed since)").length, 2);
+    assert.match(text, facts.client.secret!);
+    assert.match(text, facts.api_key!);
+  });
+  await change("client", "rotate-secret", "demo-client", "--keep-old", "1h");
+  await change("key", "remove", "demo");
+  await withBanner([...data, "--show-secrets"], (text) => {
+    for (const secret of [password, facts.client.secret!, facts.api_key!]) assert.not.match(text, secret);
+    assert.is(text.split("(changed since)").length, 4);
+    assert.match(text, "'client_secret=<client secret>'");
+    assert.match(text, "'x-api-key: <api key>'");
+  });
+  const later = await startTrivet([...data, "--show-secrets"]);
+  assert.equal([later.facts.client, later.facts.user, later.facts.api_key], [
+    { ...facts.client, secret: null },
+    { ...facts.user, password: null },
+    null,
+  ]);
+  assert.is(await later.stop(), 0);
 });
 
 test("--no-demo prints no demo; --mcp-auth required adds a token to the command", async () => {

@@ -7,11 +7,15 @@
 import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { randomSecret } from "../../../crypto/secret.ts";
+import { passwords } from "../../../crypto/password.ts";
+import { randomSecret, secretDigest } from "../../../crypto/secret.ts";
 import { addClient, removeClient } from "../../../oauth/clients/client.ts";
+import { type Client, clientKey } from "../../../oauth/records/client_record.ts";
+import { type User, userKey, usernameKey } from "../../../oauth/records/user_record.ts";
 import { removeUser } from "../../../oauth/users/remove_user.ts";
 import { addUser } from "../../../oauth/users/user.ts";
-import { createApiKey } from "../../../skills/api_key.ts";
+import { canonicalUsername } from "../../../oauth/users/username.ts";
+import { createApiKey, verifyApiKey } from "../../../skills/api_key.ts";
 import { putIfAbsent, type Store, timeOf } from "../../../store/store.ts";
 import { makePrivateFolder, writePrivateFile } from "../private_files.ts";
 
@@ -74,13 +78,63 @@ export async function ensureDemo(
   return { demo, created: true };
 }
 
+/** What a start prints of the demo. */
+export interface ShownDemo {
+  readonly demo: Demo;
+  /** Whether its secrets are printed: then those that are `null` do not work any more. */
+  readonly showsSecrets: boolean;
+}
+
+/**
+ * What to print of the demo.
+ * @param start whether this start created it, and whether the secrets of an earlier start are to be printed
+ */
+export async function toShownDemo(
+  store: Store,
+  demo: Demo | undefined,
+  { created, wantsSecrets }: { readonly created: boolean; readonly wantsSecrets: boolean },
+): Promise<ShownDemo> {
+  if (!demo) return { demo: UNKNOWN_DEMO, showsSecrets: false };
+  if (created) return { demo, showsSecrets: true };
+  return wantsSecrets
+    ? { demo: await withoutChangedSecrets(store, demo), showsSecrets: true }
+    : { demo: withoutSecrets(demo), showsSecrets: false };
+}
+
+/** The demo without the secrets that were changed or removed since. */
+async function withoutChangedSecrets(store: Store, demo: Demo): Promise<Demo> {
+  const { client, user, api_key } = demo;
+  const isSecret = client.secret !== null && await isSecretOf(store, client.id, client.secret);
+  const isPassword = user.password !== null && await isPasswordOf(store, user.username, user.password);
+  const isKey = api_key !== null && await verifyApiKey(store, api_key) !== undefined;
+  return {
+    client: { ...client, secret: isSecret ? client.secret : null },
+    user: { ...user, password: isPassword ? user.password : null },
+    api_key: isKey ? api_key : null,
+  };
+}
+
+/** Not for the former secret of a client that `--keep-old` keeps for a while. */
+async function isSecretOf(store: Store, id: string, secret: string): Promise<boolean> {
+  const client = (await store.get<Client>(clientKey(id)))?.value;
+  const usesSecret = client?.token_endpoint_auth_method.startsWith("client_secret_") === true;
+  return usesSecret && client.secret_digest === secretDigest(secret);
+}
+
+async function isPasswordOf(store: Store, username: string, password: string): Promise<boolean> {
+  const id = (await store.get<string>(usernameKey(canonicalUsername(username))))?.value;
+  const user = id === undefined ? undefined : (await store.get<User>(userKey(id)))?.value;
+  if (user?.password === undefined || user.locked !== undefined) return false;
+  return (await passwords.verify(password, user.password)).valid;
+}
+
 /** The demo without its secrets. */
-export function withoutSecrets({ client, user }: Demo): Demo {
+function withoutSecrets({ client, user }: Demo): Demo {
   return { client: { ...client, secret: null }, user: { ...user, password: null }, api_key: null };
 }
 
 /** The demo of a folder that no longer has its secrets. */
-export const UNKNOWN_DEMO: Demo = {
+const UNKNOWN_DEMO: Demo = {
   client: { id: CLIENT, secret: null, redirect_uri: REDIRECT_URI },
   user: { username: USER, password: null },
   api_key: null,

@@ -12,7 +12,7 @@ import { startTelemetry } from "../telemetry.ts";
 import { startBackgroundWork } from "./background_work.ts";
 import { watchClientDocuments } from "./client_documents.ts";
 import { type OpenedParts, toTrivetOptions } from "./to_trivet_options.ts";
-import { ensureDemo, ensureSkills, UNKNOWN_DEMO, withoutSecrets } from "./demo.ts";
+import { ensureDemo, ensureSkills, toShownDemo } from "./demo.ts";
 import { createLateHandler, type LateHandler, listen } from "./listen.ts";
 import { logUpgrade } from "./log_upgrade.ts";
 import { createObservers } from "./observe.ts";
@@ -134,12 +134,11 @@ async function serveStore(
     });
     late.start(observers.wrap(trivet));
     const stopWork = await startBackgroundWork(settings, { trivet, server, store, issuer });
-    const hasSecrets = created || values["show-secrets"];
     printStart(settings, {
       issuer,
       url: server.url,
       definitions,
-      demo: demo === undefined ? UNKNOWN_DEMO : hasSecrets ? demo : withoutSecrets(demo),
+      ...await toShownDemo(store, demo, { created, wantsSecrets: values["show-secrets"] === true }),
       isFirstStart: created,
     });
     log.line("info", "started", {

@@ -6,18 +6,20 @@
 import type { Definition } from "../../../mcp/definition/definition.ts";
 import type { Upstream } from "../../../skills/messages/upstream_options.ts";
 import { printLine } from "../output.ts";
-import type { Demo } from "./demo.ts";
+import type { Demo, ShownDemo } from "./demo.ts";
 import { listNames } from "./reload_tools.ts";
 import type { ServeSettings } from "./serve_settings.ts";
 
+/** In place of a secret that does not work any more. */
+const CHANGED = "(changed since)";
+
 /** A server that runs. */
-export interface StartedServer {
+export interface StartedServer extends ShownDemo {
   readonly issuer: string;
   /** Where it listens. */
   readonly url: string;
   /** Those of the user's module. */
   readonly definitions: readonly Definition[];
-  readonly demo: Demo;
   /** Whether this start made the demo. */
   readonly isFirstStart: boolean;
 }
@@ -25,7 +27,7 @@ export interface StartedServer {
 /** Prints what the options ask for: JSON, the banner, or nothing. */
 export function printStart(
   { values, module, gateway, skills, wantsDemo }: ServeSettings,
-  { issuer, url, definitions, demo, isFirstStart }: StartedServer,
+  { issuer, url, definitions, demo, showsSecrets, isFirstStart }: StartedServer,
 ): void {
   if (values.json) {
     const mcp = `${issuer.replace(/\/$/, "")}/mcp`;
@@ -41,6 +43,7 @@ export function printStart(
       module: module && `${module.name}: ${listNames(definitions)}`,
       hasGateway: gateway !== undefined,
       demo: wantsDemo ? demo : undefined,
+      showsSecrets,
       isFirstStart,
       hasAdmin: !values["no-admin"],
       needsToken: values["mcp-auth"] === "required",
@@ -62,6 +65,7 @@ export interface BannerFacts {
   /** Whether tools of other MCP servers are offered. */
   readonly hasGateway: boolean;
   readonly demo: Demo | undefined;
+  readonly showsSecrets: boolean;
   /** Whether this start made the demo. */
   readonly isFirstStart: boolean;
   /** Whether the administration is served. */
@@ -80,6 +84,7 @@ export function printBanner(
     module,
     hasGateway,
     demo,
+    showsSecrets,
     isFirstStart,
     hasAdmin,
     needsToken,
@@ -108,7 +113,7 @@ ${describeSkills(issuer, skillFolders, upstream)}  tools       ${issuer}/mcp${ha
       ? ""
       : "           no tools yet: trivet serve FILE serves those of a file"
   }${hasAdmin ? `\n  operators   ${issuer}/admin         for users with the role admin` : ""}
-${demo === undefined ? "" : `\n${describeDemo(demo, isFirstStart)}\n`}
+${demo === undefined ? "" : `\n${describeDemo(demo, showsSecrets, isFirstStart)}\n`}
 Try, in another terminal:
   curl -s ${issuer}/oauth/token -d grant_type=client_credentials -d 'client_id=${id}' -d 'client_secret=${secret}'
 ${skillFolders === undefined ? "" : `  curl -s ${issuer}/v1/skills -H 'x-api-key: ${key}'\n`}${
@@ -121,8 +126,12 @@ ${skillFolders === undefined ? "" : `  curl -s ${issuer}/v1/skills -H 'x-api-key
 Press Ctrl+C to stop.`);
 }
 
-function describeDemo({ client, user, api_key }: Demo, isFirstStart: boolean): string {
-  if (api_key === null) {
+function describeDemo(
+  { client, user, api_key }: Demo,
+  showsSecrets: boolean,
+  isFirstStart: boolean,
+): string {
+  if (!showsSecrets) {
     return "The demo's secrets were shown at the first start; trivet serve --show-secrets shows them again.";
   }
   return `${
@@ -130,9 +139,9 @@ function describeDemo({ client, user, api_key }: Demo, isFirstStart: boolean): s
       ? "Made on this first start (shown once; trivet serve --show-secrets shows them again):"
       : "The demo of this data folder:"
   }
-  client   ${client.id}   secret ${client.secret}
-  user     ${user.username}   password ${user.password}
-  api key  ${api_key}`;
+  client   ${client.id}   secret ${client.secret ?? CHANGED}
+  user     ${user.username}   password ${user.password ?? CHANGED}
+  api key  ${api_key ?? CHANGED}`;
 }
 
 function describeSkills(

@@ -14,6 +14,7 @@ const FACTS: BannerFacts = {
   module: undefined,
   hasGateway: false,
   demo: undefined,
+  showsSecrets: false,
   isFirstStart: false,
   hasAdmin: false,
   needsToken: false,

@@ -185,7 +185,7 @@ const START_OPTIONS = {
   "no-demo": { summary: "do not make them on the first start" },
   "no-upgrade": { summary: "refuse a store of an earlier version instead of upgrading its records" },
   json: { summary: "print the facts of the running server as one line of JSON" },
-  "show-secrets": { summary: "print the demo's secrets again; they are kept in DIR/demo.json" },
+  "show-secrets": { summary: "print the demo's secrets that still work, from DIR/demo.json" },
 } as const;
 
 export const SERVE_OPTIONS:
