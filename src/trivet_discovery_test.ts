@@ -93,6 +93,31 @@ test("when the MCP server requires authentication, discovery is off unless it is
   }
 });
 
+test("when the MCP server requires authentication, published workspaces leave local skills private", async () => {
+  for (
+    const [auth, discovery, names] of [
+      ["required", { workspaces: ["open"] }, ["uploaded"]],
+      ["required", { workspaces: ["open"], local: true }, ["demo", "uploaded"]],
+      ["required", { workspaces: [] }, []],
+      ["optional", { workspaces: ["open"] }, ["demo", "uploaded"]],
+      ["optional", { workspaces: ["open"], local: false }, ["uploaded"]],
+    ] as const
+  ) {
+    const store = memoryStore();
+    const options = { issuer: "https://h.example", store, mcp: { auth } };
+    const trivet = createTrivet({ ...options, skills: { folders, discovery } });
+    const { secret } = await createApiKey(store, { name: "test", workspace: "open" });
+    const { body, type } = multipart([["uploaded/SKILL.md", MD.replace("demo", "uploaded")]]);
+    const headers = { "x-api-key": secret, "content-type": type };
+    assert.is((await get(trivet, "/v1/skills", { method: "POST", headers, body })).status, 200);
+    for (const path of INDEXES) {
+      assert.equal(await namesOf(await get(trivet, path)), names);
+      const file = await get(trivet, path.replace("index.json", "demo/SKILL.md"));
+      assert.is(file.status, (names as readonly string[]).includes("demo") ? 200 : 404);
+    }
+  }
+});
+
 test("discovery can be disabled, and invalid workspaces are refused at start", async () => {
   const trivet = start({ folders, discovery: false });
   for (const path of INDEXES) assert.is((await get(trivet, path)).status, 404);

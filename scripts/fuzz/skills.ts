@@ -94,7 +94,7 @@ export async function fuzzSkills(count: number, seed: number): Promise<Findings>
     store: meter.store,
     folders: [folderOf(local)],
     openai: true,
-    discovery: { workspaces: [] },
+    discovery: { local: true, workspaces: [] },
     uploadLimit: 64 * 1024,
   });
   const corpus: Corpus = { skills: [], pages: [] };

@@ -70,7 +70,9 @@ export interface MessagesSettings {
 
 /** Settings of `/.well-known/agent-skills`. */
 export interface DiscoverySettings {
-  /** The workspaces whose uploads are public, beside local skills. Of two skills with the same name, the one of the earlier workspace is served. @default none */
+  /** Whether local skills are public. @default true; where the tool server requires a token, only without `workspaces` */
+  readonly local?: boolean;
+  /** The workspaces whose uploads are public. Of two skills with the same name, the one of the earlier workspace is served. @default none */
   readonly workspaces?: readonly string[];
 }
 
@@ -113,7 +115,7 @@ export function completeSkills(
     packageRules: checkRules(options.packageRules ?? {}),
     intake: checkIntake(options.intake ?? {}),
     messages: options.messages === false ? undefined : completeMessages(options.messages ?? {}),
-    discovery: completeDiscovery(options.discovery ?? (isPublic ? {} : false)),
+    discovery: completeDiscovery(options.discovery ?? (isPublic ? {} : false), isPublic),
     openai: options.openai ?? false,
     unknownBetas: checkOneOf("skills.unknownBetas", options.unknownBetas, "ignore", "refuse"),
   };
@@ -136,7 +138,7 @@ const INTAKE_NAMES: Names<NonNullable<SkillsOptions["intake"]>> = {
   idle: "number",
   whole: "number",
 };
-const DISCOVERY_NAMES: Names<DiscoverySettings> = { workspaces: "string[]" };
+const DISCOVERY_NAMES: Names<DiscoverySettings> = { local: "boolean", workspaces: "string[]" };
 const MESSAGES_NAMES: Names<MessagesSettings> = {
   upstream: "object",
   markers: "unknown",
@@ -160,16 +162,20 @@ function checkIntake(intake: NonNullable<SkillsOptions["intake"]>): SkillsServic
   return intake;
 }
 
-function completeDiscovery(settings: DiscoverySettings | false): SkillsServiceOptions["discovery"] {
+function completeDiscovery(
+  settings: DiscoverySettings | false,
+  isPublic: boolean,
+): SkillsServiceOptions["discovery"] {
   if (settings === false) return undefined;
   checkNames("skills.discovery", settings, DISCOVERY_NAMES);
-  const { workspaces = [] } = settings;
+  // Publishing the uploads of a workspace must not publish local skills that are private without it.
+  const { local = isPublic || settings.workspaces === undefined, workspaces = [] } = settings;
   if (!Array.isArray(workspaces) || workspaces.some((name) => typeof name !== "string" || name === "")) {
     throw new TypeError(
       'Invalid options: "skills.discovery.workspaces" must be a list of names of workspaces',
     );
   }
-  return { workspaces: [...new Set(workspaces)] };
+  return { local, workspaces: [...new Set(workspaces)] };
 }
 
 function completeMessages(settings: MessagesSettings): SkillsServiceOptions["messages"] {

@@ -68,7 +68,7 @@ test("lists read at most 100 skills at once, and are complete", async () => {
     if (prefix[0] === "skill") counts.push(entries.length);
     return entries;
   };
-  const service = await newService({ store, discovery: { workspaces: ["default"] } });
+  const service = await newService({ store, discovery: { local: true, workspaces: ["default"] } });
   const first = (await (await service.upload(small)).json()).id;
   const ids = (await copySkill(store, first, 250)).reverse();
 

@@ -61,8 +61,8 @@ export interface SkillsServiceOptions {
     | undefined;
   readonly openai: boolean;
   readonly unknownBetas: "ignore" | "refuse";
-  /** Skills that anyone may read without a key, beside local ones; `undefined` disables discovery. */
-  readonly discovery?: Pick<PublicSkillsOptions, "workspaces"> | undefined;
+  /** Skills that anyone may read without a key; `undefined` disables discovery. */
+  readonly discovery?: Pick<PublicSkillsOptions, "local" | "workspaces"> | undefined;
   /** Secrets that all instances share. */
   readonly cursorKey: FindSecrets;
   readonly observe: Observe;

@@ -104,6 +104,24 @@ test("serve: --publish alone lists the uploads of a workspace at the well-known 
   assert.equal(await names(["--publish", "default"]), ["published"]);
 });
 
+test("serve: --publish lists no local skill where the tool server requires a token", async () => {
+  put("team/secret/SKILL.md", md("secret"));
+  for (const [auth, status] of [["required", 404], ["optional", 200]] as const) {
+    const server = await startTrivet([
+      ...["--store", "memory", "--no-demo", "--data", join(root, `team-data-${auth}`)],
+      ...["--skills", join(root, "team"), "--mcp-auth", auth, "--publish", "default"],
+    ]);
+    try {
+      const url = `${server.facts.issuer}/.well-known/agent-skills`;
+      const { skills } = await (await fetch(`${url}/index.json`)).json() as { skills: { name: string }[] };
+      assert.is(skills.some(({ name }) => name === "secret"), status === 200);
+      assert.is((await fetch(`${url}/secret/SKILL.md`)).status, status);
+    } finally {
+      assert.is(await server.stop(), 0);
+    }
+  }
+});
+
 test("stdio: --client-skills serves the project's skills before the user's and prints skipped ones", async () => {
   put("stdio/.agents/skills/here/SKILL.md", md("here", "Use it in the project."));
   put("stdio/.claude/skills/broken/SKILL.md", "x");

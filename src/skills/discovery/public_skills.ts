@@ -1,6 +1,6 @@
 /**
- * The skills that anyone may read without a key: local ones, and uploads of the workspaces that the operator makes public.
- * For each name there is one skill: local before uploaded, earlier workspace before later, newer upload before older. It is
+ * The skills that anyone may read without a key: local ones, if the operator makes them public, and uploads of the
+ * workspaces that the operator makes public. For each name there is one skill: local before uploaded, earlier workspace before later, newer upload before older. It is
  * hidden if `metadata.internal` is true, or if its front matter does not conform to the open specification, because a
  * client may refuse a whole index for one entry.
  *
@@ -37,6 +37,8 @@ export interface PublicSkillsOptions {
   readonly store: Store;
   readonly ledger: Ledger;
   readonly directory: Directory;
+  /** Whether local skills are public. A private one does not hide an upload of its name. */
+  readonly local: boolean;
   /** The workspaces whose uploads are public. */
   readonly workspaces: readonly string[];
 }
@@ -48,9 +50,10 @@ const MAX_FILES = 1000;
 const MAX_TOTAL_BYTES = 50 * 1024 * 1024;
 
 export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
-  const { store, ledger, directory, workspaces } = options;
+  const { store, ledger, directory, local, workspaces } = options;
   // A cache by version: versions never change.
   let known = new Map<string, readonly PublicFile[] | undefined>();
+  const localSkills = async () => local ? await directory.skills() : [];
   const locals = new WeakMap<LocalSkill, readonly PublicFile[] | undefined>();
 
   function toLocal(skill: LocalSkill): PublicSkill | undefined {
@@ -96,7 +99,7 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
     async list() {
       const byName = new Map<string, PublicSkill | undefined>();
       const versions = new Set<string>();
-      for (const skill of await directory.skills()) byName.set(skill.name, toLocal(skill));
+      for (const skill of await localSkills()) byName.set(skill.name, toLocal(skill));
       for (const workspace of workspaces) {
         const { uploads, isAll } = await listUploads(workspace);
         for (const skill of uploads) {
@@ -115,8 +118,8 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
     },
 
     async find(name) {
-      const local = (await directory.skills()).find((skill) => skill.name === name);
-      if (local) return toLocal(local);
+      const found = (await localSkills()).find((skill) => skill.name === name);
+      if (found) return toLocal(found);
       for (const workspace of workspaces) {
         const skill = await findUploaded(workspace, name);
         if (skill?.latest) return toUploaded(workspace, skill);

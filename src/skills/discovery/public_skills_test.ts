@@ -47,6 +47,18 @@ test("for one name the local skill precedes the earlier workspace, and that the 
   assert.equal(await listed(server), ["a: Local.", "b: Of other.", "c: Newer."]);
 });
 
+test("private local skills are not served, and do not hide uploads of their names", async () => {
+  const server = await newDiscovery({
+    files: { "a/SKILL.md": skillMd("a", "Local."), "b/SKILL.md": skillMd("b", "Local.") },
+    local: false,
+    workspaces: ["default"],
+  });
+  await server.upload([["SKILL.md", skillMd("a", "Uploaded.")]]);
+  assert.equal(await listed(server), ["a: Uploaded."]);
+  assert.match(await (await server.get(CURRENT + "a/SKILL.md")).text(), /Uploaded\./);
+  for (const path of ["b/SKILL.md", "b.zip"]) assert.is((await server.get(CURRENT + path)).status, 404);
+});
+
 test("a new version replaces its predecessor, and a deleted skill is removed", async () => {
   const server = await newDiscovery({ workspaces: ["default"] });
   const id = await server.upload([["SKILL.md", skillMd("demo", "One.")], ["a.txt", "1"]]);

@@ -40,9 +40,11 @@ export const skillMd = (name: string, description = "Does it.", more = ""): stri
   `---\nname: ${name}\ndescription: ${description}\n${more}---\nText of ${name}\n`;
 
 export async function newDiscovery(
-  { files = {}, base = "", workspaces = [], store, onRead = () => {} }: {
+  { files = {}, base = "", local: isLocalPublic = true, workspaces = [], store, onRead = () => {} }: {
     readonly files?: Readonly<Record<string, string>>;
     readonly base?: string;
+    /** Whether local skills are public. */
+    readonly local?: boolean;
     readonly workspaces?: readonly string[];
     readonly store?: Store;
     /** Called before discovery reads at or below a key; the store throws what it throws. */
@@ -68,6 +70,7 @@ export async function newDiscovery(
     store: watched,
     ledger: createLedger(watched, now),
     directory: openDirectory([folder], now),
+    local: isLocalPublic,
     workspaces,
     observe: (event) => void events.push(event),
     now,

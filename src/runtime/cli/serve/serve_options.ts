@@ -133,7 +133,7 @@ const SKILL_OPTIONS = {
   publish: {
     value: "WORKSPACE",
     isRepeatable: true,
-    summary: "list the uploaded skills of this workspace at /.well-known/agent-skills too, for everyone",
+    summary: "list the uploaded skills of this workspace at /.well-known/agent-skills, without a key",
   },
   upstream: {
     value: "URL",
