@@ -55,7 +55,9 @@ export function findShortfall(
     return { text: "The command cannot be started", advice: "Correct the command, or install the program." };
   }
   const isFailing = asked.some(({ outcome }) => outcome === "fail");
-  if (notes !== undefined && !isFailing && asked.length < MIN_ASKED_PART * results.length) {
+  // Most vectors send HTTP requests, which say nothing of a server on stdio.
+  const count = stdio ? results.filter(({ lacks = [] }) => !lacks.includes("http")).length : results.length;
+  if (notes !== undefined && !isFailing && asked.length < MIN_ASKED_PART * count) {
     return { text: `Only ${text}`, advice: ADVICE };
   }
   return undefined;

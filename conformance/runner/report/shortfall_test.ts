@@ -74,4 +74,17 @@ test("a wrong handshake is named, without advice about users", () => {
   assert.not.match(found!.advice, "target file");
 });
 
+test("vectors that need HTTP do not count for a server on standard input and output", () => {
+  const stdio = { command: ["node", "server.ts"] };
+  const passed: Result = { ...resultOf("{}", false), outcome: "pass" };
+  const skipped = (need: string): Result[] =>
+    Array.from({ length: 99 }, () => ({ ...resultOf("", false), outcome: "skip", lacks: [need] }));
+  const ofHttp = [passed, ...skipped("http")];
+  assert.is(findShortfall(ofHttp, { base: "", notes: [], stdio }), undefined);
+  // Others do.
+  const ofStdio = [passed, ...skipped("http"), ...skipped("mcp_2026-07-28")];
+  assert.match(findShortfall(ofStdio, { base: "", notes: [], stdio })!.text, "1 of");
+  assert.ok(findShortfall(ofHttp, { base: BASE, notes: [], stdio: undefined }));
+});
+
 test.run();
