@@ -65,7 +65,8 @@ export function findShortfall(
 
 const ADVICE =
   'Describe the server in a target file (README.md, "Your server in ten lines"): its clients, users, and how a user ' +
-  "signs in and allows a client. The list of what skipped vectors need names the rest.";
+  'signs in and allows a client. The report lists what skipped vectors need: a variable is a member of "vars", an ' +
+  'endpoint a member of "endpoints".';
 
 const HANDSHAKE_ADVICE =
   "Correct the response to initialize, or the address: every other test begins with it.";
