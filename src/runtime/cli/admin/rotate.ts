@@ -27,7 +27,7 @@ const signingKeys: AdminAction = adminAction({
   options: {
     now: { summary: "the new key signs at once" },
     notice: {
-      value: "N",
+      value: "SECONDS",
       range: [0, 30 * 86_400],
       unit: "seconds",
       summary: "how long the new key is published before it signs",

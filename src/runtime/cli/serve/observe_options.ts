@@ -54,7 +54,7 @@ export const OBSERVE_OPTIONS = {
     default: 0,
   },
   "stop-timeout": {
-    value: "N",
+    value: "SECONDS",
     range: [1, 600],
     unit: "seconds",
     summary: "how long requests and tool calls that run then can take to finish",
