@@ -28,7 +28,8 @@ const COMMAND = {
   common: COMMON_OPTIONS,
   notes:
     `A NAME stands for the newest skill of that name. Skills in a folder of local skills are served without
-"add". Long transfers show a progress bar on a terminal.`,
+"add". Without --url, the actions find uploaded skills only. With it, "list", "show", "versions" and "pull" also
+find local skills of the server. Long transfers show a progress bar on a terminal.`,
   examples: [
     "trivet skill add ./my-skill",
     "trivet skill add ./my-skill --as-version",

@@ -12,7 +12,7 @@ const MAX_CELL_CHARACTERS = 60;
 
 export const list: SkillCommand = skillCommand({
   operands: "",
-  summary: "lists the skills, the newest first",
+  summary: "lists the uploaded skills, and with --url also local ones, the newest first",
   options: {},
   async run({ json, open }) {
     const skills = await Array.fromAsync((await open()).list());

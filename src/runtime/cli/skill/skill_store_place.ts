@@ -206,5 +206,7 @@ function meteredBlobStore(blobStore: BlobStore, progress: Progress): BlobStore {
 }
 
 function skillNotFound(skill: string): Error {
-  return new Error(`Skill not found: "${skill}". "trivet skill list" shows what there is`);
+  return new Error(
+    `Skill not found in the store: "${skill}". "trivet skill list" shows what there is, with --url also local skills`,
+  );
 }
