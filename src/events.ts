@@ -242,6 +242,8 @@ export type TrivetEvent =
     readonly subject: string;
     /** The id of the user, the client or the API key that did it, or `command line`. */
     readonly actor: string;
+    /** The operation failed, perhaps after a part of it, or all, was done. */
+    readonly uncertain?: true;
   }
   /** Requests over a limit of `rateLimits`; the caller received a 429. At most one event a second for each caller. */
   | {

@@ -54,13 +54,30 @@ export async function callOperation(context: AdminContext, name: string, input: 
   const operation = Object.hasOwn(ADMIN_OPERATIONS, name) ? ADMIN_OPERATIONS[name] : undefined;
   if (!operation) throw new TypeError(`Unknown operation: ${name}`);
   checkInput(operation, input);
-  const output = await operation.run(context, input);
-  if (operation.subject) {
-    const subject = operation.subject(input, output);
-    context.observe({ type: "admin_changed", operation: name, subject, actor: context.actor });
+  const { observe, actor } = context;
+  const { subject } = operation;
+  let output: unknown;
+  try {
+    output = await operation.run(context, input);
+  } catch (error) {
+    // The store failed, perhaps after a commit: what may have changed is in the trail, too.
+    if (subject && !(error instanceof AdminError)) {
+      const changed = pathSubject(operation, input);
+      observe({ type: "admin_changed", operation: name, subject: changed, actor, uncertain: true });
+    }
+    throw error;
+  }
+  if (subject) {
+    observe({ type: "admin_changed", operation: name, subject: subject(input, output), actor });
   }
   // What only the event needs is no answer.
   return operation.output ? output : undefined;
+}
+
+/** What the path names last: the id, or the name, of what an operation changes; `"unknown"` for an addition. */
+function pathSubject({ path }: AdminOperation, input: object): string {
+  const [, parameter] = /.*:(\w+)/.exec(path) ?? [];
+  return parameter === undefined ? "unknown" : String((input as Record<string, unknown>)[parameter]);
 }
 
 /** @throws {AdminError} 400, naming the property */

@@ -2,7 +2,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { oidc } from "../oauth/sign_in/oidc.ts";
 import { createProviderDirectory } from "../oauth/sign_in/provider_directory.ts";
-import { beforeNextCommit } from "../store/test_meanwhile.ts";
+import { type Store, StoreUnavailableError } from "../store/store.ts";
+import { beforeNextCommit, interruptAfter, loseNextResponse } from "../store/test_meanwhile.ts";
 import { newAdmin } from "./test_admin.ts";
 
 const test = suite("admin/operations");
@@ -294,6 +295,39 @@ test("sessions and grants are listed by last use, and end one by one or all", as
     ),
     [["endSession", "second"], ["endGrant", "second"], ["endSessions", user]],
   );
+});
+
+test("a change that the store may have made before it failed is in the events, as uncertain", async () => {
+  const cases: readonly (readonly [name: string, input: object, fail: (store: Store) => void])[] = [
+    ["setPassword", { user: "ada", end_sessions: true }, (store) => void interruptAfter(store, 1)],
+    ["removeUser", { user: "ada" }, (store) => void loseNextResponse(store, "user")],
+    ["addKey", { name: "ci" }, (store) => void loseNextResponse(store, "api_key")],
+  ];
+  for (const [name, input, fail] of cases) {
+    const { call, store, events } = newAdmin();
+    await call("addUser", { username: "ada", password: "correct" });
+    events.length = 0;
+    fail(store);
+    const error = await call(name, input).catch((error) => error);
+    assert.instance(error, StoreUnavailableError, name);
+    const subject = name === "addKey" ? "unknown" : "ada";
+    const actor = "key_test";
+    assert.equal(
+      events,
+      [{ type: "admin_changed", operation: name, subject, actor, uncertain: true }],
+      name,
+    );
+  }
+});
+
+test("an operation that is refused or that reads is no change, also when the store fails", async () => {
+  const { call, refuse, store, events } = newAdmin();
+  assert.is((await refuse("removeUser", { user: "nobody" }))[0], 404);
+  const { list } = store;
+  Object.assign(store, { list: () => Promise.reject(new StoreUnavailableError("fails in this test")) });
+  assert.instance(await call("listUsers").catch((error) => error), StoreUnavailableError);
+  Object.assign(store, { list });
+  assert.equal(events, []);
 });
 
 test.run();
