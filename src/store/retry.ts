@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { StoreUnavailableError } from "./store.ts";
+import { type Key, type Store, StoreUnavailableError } from "./store.ts";
 
 /** Attempts of one change before it fails. */
 export const MAX_COMMIT_TRIES = 20;
@@ -30,6 +30,23 @@ export async function retryLostRaces<Result>(
     if (result !== LOST_RACE) return result;
   }
   throw new StoreUnavailableError("Too many concurrent changes to the same record. Try again in 1 second");
+}
+
+/** Removes a record, also one that changes meanwhile. Of concurrent callers one gets `true`; `false` when there is none. */
+export function removeExisting(store: Store, key: Key): Promise<boolean> {
+  return retryLostRaces(async () => {
+    const entry = await store.get(key);
+    if (!entry) return false;
+    return await store.commit({ check: [{ key, version: entry.version }], remove: [key] }) || LOST_RACE;
+  });
+}
+
+/**
+ * Ignores a store that is unavailable, for code that tries again later, or whose work expires.
+ * @throws any other error
+ */
+export function ignoreUnavailable(error: unknown): undefined {
+  if (!(error instanceof StoreUnavailableError)) throw error;
 }
 
 /** Waits before attempt number `tries` (from 1): longer each time, with a random part. */

@@ -6,7 +6,7 @@
  */
 import { createSealer, type Sealer } from "../../crypto/seal.ts";
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
-import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { removeExisting } from "../../store/retry.ts";
 import { type Key, listAll, type Store, timeOf } from "../../store/store.ts";
 import { checkPublicUrl } from "../../http/network/public_fetch.ts";
 import { ConfigurationError, type McpServer } from "../upstream/configuration/configuration.ts";
@@ -90,13 +90,8 @@ function findUntrusted(name: string, server: McpServer): string | undefined {
 }
 
 /** Removes a configuration. @returns `false` when there is none with this name */
-export async function removeStoredUpstream(store: Store, name: string): Promise<boolean> {
-  return await retryLostRaces(async () => {
-    const entry = await store.get(upstreamKey(name));
-    if (!entry) return false;
-    const { key, version } = entry;
-    return await store.commit({ check: [{ key, version }], remove: [key] }) || LOST_RACE;
-  });
+export function removeStoredUpstream(store: Store, name: string): Promise<boolean> {
+  return removeExisting(store, upstreamKey(name));
 }
 
 /** An upstream in the store, and the version of its record. */

@@ -13,7 +13,8 @@ import { writeRequest } from "../../jsonrpc/server_message.ts";
 import type { Key, Store } from "../../store/store.ts";
 import { isOwner, ownerOf } from "../session/principal_key.ts";
 import type { Session } from "../session/session.ts";
-import { ignoreUnavailable, type Wakeups, watchedKey } from "../session/wakeups.ts";
+import { ignoreUnavailable } from "../../store/retry.ts";
+import { type Wakeups, watchedKey } from "../session/wakeups.ts";
 
 export interface ServerRequestOptions {
   readonly store: Store;

@@ -10,9 +10,9 @@ import type { Principal } from "../../http/principal.ts";
 import type { Entry, Key, Put, Store } from "../../store/store.ts";
 import { LEASE_GRACE_MS, LEASE_MS, LEASE_RENEWAL_MS } from "../lease.ts";
 import { isOwner, ownerOf } from "./principal_key.ts";
-import { MAX_STORE_OUTAGE_MS, retryWhileUnavailable } from "../../store/retry.ts";
+import { ignoreUnavailable, MAX_STORE_OUTAGE_MS, retryWhileUnavailable } from "../../store/retry.ts";
 import { type Caller, RECORD_BYTES, type StorageAllowance } from "./storage_limits.ts";
-import { ignoreUnavailable, type Wakeups, watchedKey } from "./wakeups.ts";
+import { type Wakeups, watchedKey } from "./wakeups.ts";
 
 /** A message of a stream. The last event has `end`. */
 interface LoggedEvent {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Key, type Store, StoreUnavailableError } from "../../store/store.ts";
+import type { Key, Store } from "../../store/store.ts";
 
 /** `key` is what changed; `undefined` means that anything may have changed. */
 export type Listener = (key: Key | undefined) => void;
@@ -17,14 +17,6 @@ const TOPIC_LENGTH: Readonly<Record<string, number>> = { event: 3, change: 1, se
 /** The key of a watched record. */
 export function watchedKey(...parts: readonly (string | number)[]): Key {
   return [ROOT, ...parts];
-}
-
-/**
- * Ignores a store that is unavailable, for code that reads again later.
- * @throws any other error
- */
-export function ignoreUnavailable(error: unknown): undefined {
-  if (!(error instanceof StoreUnavailableError)) throw error;
 }
 
 /** Calls listeners with the changed keys of their topic. */

@@ -124,17 +124,13 @@ function renewalOf(
 /** Tokens that were kept, to be revoked when their record is gone. */
 export type KeptTokens = readonly { readonly provider: string; readonly tokens: ProviderTokens }[];
 
-/** The kept tokens of a user: read them before the user, or an identity, is removed. @param id of one provider */
-export async function readProviderTokens(
-  access: ProviderAccess,
-  user: string,
-  id?: string,
-): Promise<KeptTokens> {
+/** The kept tokens of a user: read them before the user is removed. */
+export async function readProviderTokens(access: ProviderAccess, user: string): Promise<KeptTokens> {
   const sealer = sealerOf(access);
   const found: { provider: string; tokens: ProviderTokens }[] = [];
   for await (const entry of listAll<StoredProviderTokens>(access.store, userProviderTokensPrefix(user))) {
     const provider = String(entry.key[2]);
-    const tokens = id === undefined || provider === id ? await open(sealer, entry) : undefined;
+    const tokens = await open(sealer, entry);
     if (tokens) found.push({ provider, tokens });
   }
   return found;

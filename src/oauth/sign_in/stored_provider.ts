@@ -7,7 +7,7 @@ import { checkNames, type Names } from "../../options/option_check.ts";
 import { createSealer, type Sealer } from "../../crypto/seal.ts";
 import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { PublicFetchError } from "../../http/network/public_fetch.ts";
-import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { LOST_RACE, removeExisting, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, listAll, type Store, timeOf } from "../../store/store.ts";
 import { providerKey, type StoredProvider } from "../records/provider_record.ts";
 import type { UserRole } from "../records/user_record.ts";
@@ -188,13 +188,8 @@ export async function updateProvider(
 }
 
 /** Removes a provider. @returns `false` when there is no provider with this id */
-export async function removeProvider(store: Store, id: string): Promise<boolean> {
-  return await retryLostRaces(async () => {
-    const entry = await store.get(providerKey(id));
-    if (!entry) return false;
-    const { key, version } = entry;
-    return await store.commit({ check: [{ key, version }], remove: [key] }) || LOST_RACE;
-  });
+export function removeProvider(store: Store, id: string): Promise<boolean> {
+  return removeExisting(store, providerKey(id));
 }
 
 /** The stored providers, in order of their ids. */

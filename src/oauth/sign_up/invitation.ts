@@ -6,7 +6,7 @@
  */
 import { checkNames, type Names } from "../../options/option_check.ts";
 import { randomId } from "../../crypto/secret.ts";
-import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { removeExisting } from "../../store/retry.ts";
 import { type Entry, listAll, type Store, timeOf } from "../../store/store.ts";
 import { createLinkToken, type LinkKind, type LinkToken } from "../mail/link_token.ts";
 import { type Invitation, invitationKey, INVITATIONS, type UserRole } from "../records/user_record.ts";
@@ -89,13 +89,8 @@ export async function* listInvitations(store: Store): AsyncGenerator<ShownInvita
 }
 
 /** Ends an invitation. @returns `false` when there is none with this id, or it was used at the same time */
-export async function revokeInvitation(store: Store, id: string): Promise<boolean> {
-  return await retryLostRaces(async () => {
-    const entry = await store.get(invitationKey(id));
-    if (!entry) return false;
-    const { key, version } = entry;
-    return await store.commit({ check: [{ key, version }], remove: [key] }) || LOST_RACE;
-  });
+export function revokeInvitation(store: Store, id: string): Promise<boolean> {
+  return removeExisting(store, invitationKey(id));
 }
 
 /** The valid invitation of a link; `undefined` when it was used or revoked, or has expired. */

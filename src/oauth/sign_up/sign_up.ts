@@ -9,7 +9,8 @@ import { isSameOrigin } from "../../http/network/origin.ts";
 import { networkOf } from "../../http/network/network.ts";
 import type { Fields } from "../../http/response.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { type Entry, StoreUnavailableError } from "../../store/store.ts";
+import { ignoreUnavailable } from "../../store/retry.ts";
+import type { Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { INVALID_REDIRECT, parseRedirect } from "../endpoints/login_redirect.ts";
 import { requestEmailVerification } from "../mail/email_verification.ts";
@@ -117,10 +118,6 @@ export async function signUp(
   return await completeLogin(as, request, context, user, { account, began: as.now() }, redirect, [
     endLinkCookie(as, INVITATION_LINK),
   ]);
-}
-
-function ignoreUnavailable(error: unknown): void {
-  if (!(error instanceof StoreUnavailableError)) throw error;
 }
 
 /** Whether there is anything to choose on the page. */

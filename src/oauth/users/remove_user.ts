@@ -4,8 +4,8 @@
  * @module
  */
 import { removeBelow } from "../remove_below.ts";
-import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { listAll, type Store, StoreUnavailableError, waitForRemoval } from "../../store/store.ts";
+import { ignoreUnavailable, LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { listAll, type Store, waitForRemoval } from "../../store/store.ts";
 import { approvalMemoriesPrefix } from "../approvals/approval.ts";
 import { endUserConnections, toUserConnectionEnds } from "../connection_records.ts";
 import { factorKeys } from "../factors/factor_record.ts";
@@ -72,9 +72,7 @@ export async function removeUserIf(
     await waitForRemoval(store, userKey(user));
     return false;
   }
-  await removeRest(store, id).catch((error) => {
-    if (!(error instanceof StoreUnavailableError)) throw error;
-  });
+  await removeRest(store, id).catch(ignoreUnavailable);
   return true;
 }
 
