@@ -103,6 +103,21 @@ if (address === undefined) {
     await store.close();
   });
 
+  test("a list reads many expired records at once, whatever its limit", async () => {
+    let now = Date.now();
+    const store = open(() => now);
+    const set = Array.from({ length: 2000 }, (_, i) => ({ key: ["k", i], value: i, expires: now + 60_000 }));
+    await store.commit({ set: [...set, { key: ["k", 2000], value: "live" }] });
+    now += 61_000;
+    const readsOf = async () =>
+      Number(/cmdstat_mget:calls=(\d+)/.exec(await admin!.info("commandstats"))?.[1] ?? 0);
+    const before = await readsOf();
+    assert.equal((await store.list(["k"], { limit: 1 })).map(({ value }) => value), ["live"]);
+    // 1, 2, 4, … 1000, and what other tests read at the same time.
+    assert.ok(await readsOf() - before < 1000, `${await readsOf() - before} reads`);
+    await store.close();
+  });
+
   test("the Lua functions are loaded again after SCRIPT FLUSH", async () => {
     const store = open();
     await store.commit({ set: [{ key: ["a"], value: 1 }] });

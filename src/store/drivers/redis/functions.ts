@@ -64,8 +64,8 @@ return 1
 /** KEYS: an index. ARGV: the prefix of record keys, milliseconds now, both ends, limit, whether reverse. */
 export const LIST: string = `
 local found, limit, low, high = {}, tonumber(ARGV[5]), ARGV[3], ARGV[4]
+local count = math.min(limit, 1000)
 while #found < 2 * limit do
-  local count = math.min(limit, 1000)
   local ids = ARGV[6] == '1'
     and redis.call('ZRANGE', KEYS[1], high, low, 'BYLEX', 'REV', 'LIMIT', 0, count)
     or redis.call('ZRANGE', KEYS[1], low, high, 'BYLEX', 'LIMIT', 0, count)
@@ -80,6 +80,8 @@ while #found < 2 * limit do
     end
   end
   if ARGV[6] == '1' then high = '(' .. ids[#ids] else low = '(' .. ids[#ids] end
+  -- Of records that have expired there may be many: the server does nothing else meanwhile.
+  count = math.min(2 * count, 1000)
 end
 return found
 `;
