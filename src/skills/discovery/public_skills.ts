@@ -1,6 +1,6 @@
 /**
- * The skills that anyone may read without a key: local ones, if the operator makes them public, and uploads of the
- * workspaces that the operator makes public. For each name there is one skill: local before uploaded, earlier workspace before later, newer upload before older. It is
+ * The skills that anyone may read without a key: local ones, and uploads of workspaces, where the operator makes them public.
+ * For each name there is one skill: local before uploaded, earlier workspace before later, newer upload before older. It is
  * hidden if `metadata.internal` is true, or if its front matter does not conform to the open specification, because a
  * client may refuse a whole index for one entry.
  *
