@@ -42,6 +42,15 @@ export function removeExisting(store: Store, key: Key): Promise<boolean> {
 }
 
 /**
+ * Whether a commit that failed is done all the same, because only its response was lost.
+ * @param own the key of a record that this commit sets and no other one does
+ */
+export async function isDoneDespite(error: unknown, store: Store, own: Key): Promise<boolean> {
+  return error instanceof StoreUnavailableError &&
+    await store.get(own).then((entry) => entry !== undefined, () => false);
+}
+
+/**
  * Ignores a store that is unavailable, for code that tries again later, or whose work expires.
  * @throws any other error
  */

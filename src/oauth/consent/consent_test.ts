@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { loseNextResponse } from "../../store/test_meanwhile.ts";
 import { toClient } from "../clients/client.ts";
 import { APP_URI, ISSUER, newServer, type TestServer, transactionOf } from "../test_server.ts";
 
@@ -183,6 +184,18 @@ test("a body of another media type gets 415, a large body 413", async () => {
   const headers = { "content-type": "application/json" };
   assert.is((await server.send("/oauth/authorize", { form: "{}", headers })).status, 415);
   assert.is((await server.send("/oauth/authorize", { form: "x=" + "y".repeat(20_000) })).status, 413);
+});
+
+test("an answer is carried out, and in the events, when only the response of its commit is lost", async () => {
+  const server = await newServer();
+  const headers = { cookie: await server.signIn() };
+  const page = await server.send(server.authorizePath(), { headers });
+  const form = { transaction: transactionOf(await page.text()), decision: "approve" };
+  const lost = loseNextResponse(server.store, "code");
+  const answer = await server.send("/oauth/authorize", { form, headers });
+  assert.equal([lost.isDone, answer.status], [true, 302]);
+  assert.ok(new URL(answer.headers.get("location")!).searchParams.get("code"));
+  assert.is(server.events.filter(({ type }) => type === "consent_given").length, 1);
 });
 
 test.run();

@@ -5,7 +5,7 @@
  * @module
  */
 import { randomId, randomSecret, secretDigest } from "../../crypto/secret.ts";
-import { MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
+import { isDoneDespite, MAX_COMMIT_TRIES, pauseBefore } from "../../store/retry.ts";
 import type { Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { respondToClient } from "../endpoints/authorize_response.ts";
@@ -96,7 +96,7 @@ export async function issueCode(
       : [];
     const used = [question, kept].filter((each) => each !== undefined);
     const unless = question ? [{ key: endedGrantsKey(user), version: ended }] : [];
-    const isStored = await as.store.commit({
+    const storing = as.store.commit({
       check: [login, ...used, ...unless, ...consents].map(({ key, version }) => ({ key, version })),
       set: [
         put,
@@ -105,6 +105,11 @@ export async function issueCode(
         ...consents.map(({ key, value, expires }) => ({ key, value, expires })),
       ],
       remove: used.map(({ key }) => key),
+    });
+    const isStored = await storing.catch(async (error) => {
+      // Otherwise the page would say that the request was answered already.
+      if (await isDoneDespite(error, as.store, put.key)) return true;
+      throw error;
     });
     if (isStored) {
       if (client.source !== "operator") await extendRegistration(as, client);

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { interruptAfter, loseNextResponse } from "../../store/test_meanwhile.ts";
 import { APP_URI, CHALLENGE, newServer, type TestServer, VERIFIER } from "../test_server.ts";
 
 const test = suite("oauth/grant_code");
@@ -189,6 +190,27 @@ test("a client without the refresh_token grant gets no refresh token", async () 
   const body = await (await server.token(await newCode(server))).json();
   assert.not.ok("refresh_token" in body);
   assert.ok(await isActive(server, body.access_token));
+});
+
+test("a code is redeemed when only the response of the commit is lost", async () => {
+  const server = await newServer();
+  const form = await newCode(server);
+  const lost = loseNextResponse(server.store, "code");
+  const response = await server.token(form);
+  assert.equal([lost.isDone, response.status], [true, 200]);
+  const { access_token, refresh_token } = await response.json();
+  assert.ok(await isActive(server, access_token));
+  assert.is((await server.token({ grant_type: "refresh_token", refresh_token })).status, 200);
+  assert.equal(server.events.filter(({ type }) => type === "code_replayed"), []);
+});
+
+test("a code whose commit failed can be redeemed again", async () => {
+  const server = await newServer();
+  const form = await newCode(server);
+  const restore = interruptAfter(server.store, 0);
+  assert.is((await server.token(form)).status, 503);
+  restore();
+  assert.is((await server.token(form)).status, 200);
 });
 
 test.run();

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isDoneDespite } from "../../store/retry.ts";
 import type { Check, Entry, Put } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { type TokenCall, type TokenResponse, tokenTypeOf } from "./token_response.ts";
@@ -69,7 +70,12 @@ export async function issueTokens(
     const set = records instanceof Promise ? await records : records;
     if (put) set.push(put);
     const checks = check ? [{ key, version }, check] : [{ key, version }];
-    if (!await as.store.commit({ check: checks, set })) return undefined;
+    try {
+      if (!await as.store.commit({ check: checks, set })) return undefined;
+    } catch (error) {
+      // Otherwise the retry of the client is a replay of the code.
+      if (!put || !await isDoneDespite(error, as.store, put.key)) throw error;
+    }
   } else if (put) {
     await as.store.commit({ set: [put] });
   }
