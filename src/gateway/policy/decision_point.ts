@@ -17,7 +17,7 @@ import type { OfferedDefinition } from "./offered.ts";
 import type { DecisionPointOptions } from "./policy_options.ts";
 import { checkMembers } from "./rules.ts";
 
-/** What it decided. `failed`: it did not answer, and `onError` says that this denies. */
+/** What it decided. `failed`: it did not answer, and `onError` says that this denies, or too many requests are pending. */
 export type Decision = "allow" | "deny" | "failed";
 
 /** A policy decision point. */
@@ -50,7 +50,7 @@ const MEMBERS: ReadonlySet<string> = new Set<keyof DecisionPointOptions>([
 const PLACE = "decisionPoint";
 const PATH = "/access/v1/evaluation";
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Requests at a time. More are failures. */
+/** Requests at a time. Calls beyond are denied, whatever `onError` is: a caller can make as many as that. */
 const MAX_PENDING = 256;
 /** Of one user, unless anonymous: many requests of one must not make those of others fail. */
 const MAX_PENDING_BY_USER = 64;
@@ -119,12 +119,13 @@ export function createDecisionPoint(
       const known = key === undefined ? undefined : cached.get(key);
       if (known && known.until > now()) return known.decision;
       if (known) cached.delete(key!);
+      const user = userKey(caller);
+      const own = pendingByUser.get(user) ?? 0;
+      if (pending >= MAX_PENDING || user !== "" && own >= MAX_PENDING_BY_USER) {
+        onFailure(new RangeError(`${pending} requests are pending, ${own} of this user`));
+        return "failed";
+      }
       try {
-        const user = userKey(caller);
-        const own = pendingByUser.get(user) ?? 0;
-        if (pending >= MAX_PENDING || user !== "" && own >= MAX_PENDING_BY_USER) {
-          throw new RangeError(`${pending} requests are pending, ${own} of this user`);
-        }
         pending++;
         pendingByUser.set(user, own + 1);
         try {

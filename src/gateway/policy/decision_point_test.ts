@@ -183,4 +183,17 @@ test("attack: many pending requests of one user do not make those of another fai
   assert.is(await again, "ok", "the places are free again");
 });
 
+test("attack: many calls at the same time pass no decision point whose failures allow", async () => {
+  const answers: (() => void)[] = [];
+  const { sent, outcomeOf, runs } = setUp(
+    () => new Promise((resolve) => answers.push(() => resolve(Response.json({ decision: false })))),
+    { onError: "allow" },
+  );
+  const calls = Array.from({ length: 70 }, (_, i) => outcomeOf({ i }));
+  await until(() => sent.length >= 64);
+  for (const answer of answers) answer();
+  assert.is((await Promise.all(calls)).filter((outcome) => outcome === "ok").length, 0);
+  assert.is(runs(), 0);
+});
+
 test.run();

@@ -109,7 +109,7 @@ export interface DecisionPointOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds. @default 2000 */
   readonly timeout?: number;
-  /** What a failure means. @default "deny" */
+  /** What a failure means. Calls beyond the limit of pending requests are always denied. @default "deny" */
   readonly onError?: "allow" | "deny";
   /** Seconds for which a decision may be used again; never longer than its `Cache-Control` says. @default 0 */
   readonly cache?: number;
