@@ -33,7 +33,7 @@ export interface UpstreamConnection extends SealedRecord, Renewable {
   readonly hasRefreshToken: boolean;
   /** When the tokens were issued, in milliseconds. */
   readonly issued?: number;
-  /** The digest of the token that these were exchanged for. */
+  /** The digest of the token that was exchanged for this one, and of the configuration that it was exchanged with. */
   readonly source?: string;
   /** The operator allowed private addresses for this upstream. */
   readonly isPrivate?: true;

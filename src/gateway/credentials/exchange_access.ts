@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { toCanonicalJson } from "../../crypto/canonical_json.ts";
 import { secretDigest } from "../../crypto/secret.ts";
 import type { PublicFetch } from "../../http/network/public_fetch.ts";
 import { connectionKey, endConnection, type UpstreamConnection } from "../../oauth/connection_records.ts";
@@ -84,6 +85,11 @@ export function createExchangeAccess(
     };
   }
 
+  /** Where a token comes from: the user's token, and what it is exchanged for by the configuration. */
+  function sourceOf(subject: string): string {
+    return secretDigest(toCanonicalJson([subject, toTarget(auth)]));
+  }
+
   function emptyRecord(subject: string): UpstreamConnection {
     return {
       kind: "exchanged",
@@ -91,17 +97,17 @@ export function createExchangeAccess(
       sealed: "",
       connected: now(),
       hasRefreshToken: false,
-      source: secretDigest(subject),
+      source: sourceOf(subject),
       stale: 0,
     };
   }
 
-  /** The record for this subject, made if needed: a token that was exchanged for another one is not used. */
+  /** The record for this source, made if needed: a token of another one, or of an earlier configuration, is not used. */
   async function prepare(user: string, subject: string): Promise<Entry<UpstreamConnection> | undefined> {
     const key = connectionKey(user, name);
     return await retryLostRaces(async () => {
       const entry = await store.get<UpstreamConnection>(key);
-      if (entry && isOf(upstream, entry.value) && entry.value.source === secretDigest(subject)) return entry;
+      if (entry && isOf(upstream, entry.value) && entry.value.source === sourceOf(subject)) return entry;
       if (entry?.value.kind === "oauth") {
         // The configuration of the upstream was another one.
         await endConnection(store, entry);
@@ -152,6 +158,14 @@ export function createExchangeAccess(
       return true;
     },
   };
+}
+
+/** The configuration that determines what a token is for, without secrets, which may be rotated meanwhile. */
+function toTarget(auth: TokenExchangeAuth | IdJagAuth): Readonly<Record<string, unknown>> {
+  const { clientSecret: _secret, tokenEndpointAuthMethod: _method, ...target } = auth;
+  if (target.type !== "id-jag" || !target.provider) return target;
+  const { id, clientId, tokenEndpoint } = target.provider;
+  return { ...target, provider: { id, clientId, tokenEndpoint } };
 }
 
 /** The token of the user at an identity provider, kept since sign-in. */

@@ -171,6 +171,24 @@ test("an exchanged token that is refused is replaced, and a refusal of the excha
   assert.instance(await thrownBy(access.headers(undefined)), AccessDenied);
 });
 
+test("a token of an earlier configuration is not used after its scopes were changed", async () => {
+  const { upstream, gateway } = await newPair();
+  const { credentials, alice } = gateway;
+  upstream.users[alice] = upstream.users["alice"]!;
+  await keepToken(gateway, alice, await tokenOf(gateway, upstream, "alice"));
+  const idJag = { url: UPSTREAM_URL, auth: { type: "id-jag", ...CLIENT, issuer: UPSTREAM } };
+  for (const settings of [EXCHANGED, idJag]) {
+    const tokens = new Set<string>();
+    for (const scopes of [["read"], ["write"], ["write"]]) {
+      const access = credentials.add("up", { ...settings, auth: { ...settings.auth, scopes } });
+      tokens.add((await access.headers(callerOf(alice)))["Authorization"]!);
+    }
+    const forms = await formsOf(upstream, settings === EXCHANGED ? EXCHANGE : BEARER);
+    assert.equal(forms.map((form) => form.get("scope")), ["read", "write"]);
+    assert.is(tokens.size, 2);
+  }
+});
+
 test("tokens that a user connected are revoked when the upstream gets exchanged ones instead", async () => {
   const { upstream, gateway } = await newPair();
   const { credentials, alice, store } = gateway;
