@@ -43,7 +43,9 @@ export type ConnectProblem =
   /** Tokens could not be revoked at the authorization server. */
   | "not_revoked"
   /** Text that was entered as a secret is none. */
-  | "secret_invalid";
+  | "secret_invalid"
+  /** The upstream was removed, or got another URL, after the user saw its page. */
+  | "upstream_changed";
 
 /** A connection that is not made. The message is for the operator, without secrets. */
 export class ConnectError extends Error {

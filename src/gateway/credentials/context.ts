@@ -58,9 +58,9 @@ export function redirectUriOf({ place }: CredentialsContext, server: string): st
   return `${place}${CONNECTIONS_PATH}/callback/${encodeURIComponent(server)}`;
 }
 
-/** Stands for an issuer in paths. */
-export function tagOf(issuer: string): string {
-  return secretDigest(issuer).slice(0, 22);
+/** Stands for an issuer in paths, and for the URL of an upstream in forms. */
+export function tagOf(url: string): string {
+  return secretDigest(url).slice(0, 22);
 }
 
 /**

@@ -5,6 +5,7 @@ import { connectionKey, type UpstreamConnection } from "../../oauth/connection_r
 import { resealRecords } from "../../oauth/reseal.ts";
 import { ISSUER } from "../../oauth/test_server.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
+import { beforeNextCommit } from "../../store/test_meanwhile.ts";
 import { ConnectionRequired } from "./access.ts";
 import { createCredentials } from "./credentials.ts";
 import { saveSecret } from "./secret_access.ts";
@@ -13,6 +14,7 @@ import {
   callerOf,
   connectUrl,
   failuresOf,
+  hiddenOf,
   newGateway,
   newUpstream,
   SECRETS,
@@ -127,6 +129,43 @@ test("a secret that is refused is asked for again; one that was replaced is sent
   await browser.post(CONNECT, { upstream: "up", secret: "second" });
   assert.is(await access.refused(alice, refusal), true);
   assert.is((await access.headers(alice))["Authorization"], "Bearer second");
+});
+
+test("a secret is not sent to another address than the page named, if the upstream changed meanwhile", async () => {
+  const { upstream, gateway, access, alice } = await newSecrets();
+  const { credentials, store } = gateway;
+  const browser = await signedIn(gateway, upstream, "alice");
+  const pages = [`${CONNECT}?upstream=up`, await connectUrl(gateway, gateway.alice)];
+  for (const page of pages) {
+    const fill = async () => ({
+      ...hiddenOf(await (await browser.get(page)).text()),
+      secret: "for one host",
+    });
+    credentials.add("up", { url: UPSTREAM_URL, auth: { type: "secret" } });
+    const form = await fill();
+    const moved = credentials.add("up", { url: "https://other.example/mcp", auth: { type: "secret" } });
+    assert.is((await browser.post(CONNECT, form)).status, 409);
+    assert.is(failuresOf(gateway).at(-1), "upstream_changed");
+    assert.ok(await isRequired(moved.headers(alice)));
+    assert.equal(await store.list(["upstream_connection"]), []);
+    assert.is((await browser.post(CONNECT, await fill())).status, 303);
+    assert.equal(await moved.headers(alice), { Authorization: "Bearer for one host" });
+    assert.ok(await isRequired(access.headers(alice)));
+    await credentials.endConnections("up");
+  }
+});
+
+test("a secret that is saved while its upstream is removed does not stay", async () => {
+  const { upstream, gateway } = await newSecrets();
+  const { credentials, store } = gateway;
+  const browser = await signedIn(gateway, upstream, "alice");
+  const meanwhile = beforeNextCommit(store, async () => {
+    credentials.forget("up");
+    await credentials.endConnections("up");
+  });
+  assert.is((await browser.post(CONNECT, { upstream: "up", secret: "kept" })).status, 409);
+  assert.ok(meanwhile.isDone);
+  assert.equal(await store.list(["upstream_connection"]), []);
 });
 
 test("100 users and 20 upstreams: each call has the secret of its user for its upstream", async () => {

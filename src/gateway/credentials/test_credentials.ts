@@ -221,11 +221,15 @@ export async function connectUrl(gateway: TestGateway, user: string, name = "up"
   throw new Error("The user is connected");
 }
 
+/** The hidden fields of the forms of a page. */
+export function hiddenOf(page: string): Record<string, string> {
+  const hidden = [...page.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+  return Object.fromEntries(hidden.map(([, name, value]) => [name!, value!]));
+}
+
 /** Sends the consent of a page of the gateway: where the browser is sent then. */
 export async function consent(browser: Browser, url: string): Promise<string> {
-  const page = await (await browser.get(url)).text();
-  const hidden = [...page.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)];
-  const form = Object.fromEntries(hidden.map(([, name, value]) => [name!, value!]));
+  const form = hiddenOf(await (await browser.get(url)).text());
   const response = await browser.post(`${ISSUER}/account/connections/connect`, form);
   const location = response.headers.get("location");
   if (location === null) throw new Error(`Status ${response.status}: ${await response.text()}`);

@@ -15,7 +15,8 @@ import type { AuthorizationServer } from "../../../oauth/authorization_server.ts
 import { showPage } from "../../../oauth/pages/page.ts";
 import { beginConnection } from "../authorize.ts";
 import type { ConnectRequest } from "../connect_link.ts";
-import { CONNECTIONS_PATH, type Upstream } from "../context.ts";
+import { removeConnection } from "../connection.ts";
+import { CONNECTIONS_PATH, tagOf, type Upstream } from "../context.ts";
 import { isSecret, saveSecret } from "../secret_access.ts";
 import type { OAuthAuth, SecretAuth } from "../upstream_auth.ts";
 import {
@@ -84,7 +85,9 @@ async function connectPage(
   problem?: ConnectionConnectView["problem"],
 ): Promise<Response> {
   const kind = kindOf(upstream)!;
-  const hidden: Record<string, string> = link === undefined ? { upstream: upstream.name } : { link };
+  const target: Record<string, string> = link === undefined ? { upstream: upstream.name } : { link };
+  // What the user enters and allows is for the host that the page names.
+  const hidden = { ...target, address: tagOf(upstream.url) };
   const provider = providerOf(upstream);
   const known = provider === undefined ? undefined : await as.providers.find(provider);
   const label = upstream.auth.type === "secret" ? upstream.auth.label : undefined;
@@ -120,6 +123,10 @@ export async function connect(
   if (target instanceof Response) return target;
   const { upstream, request: asked } = target;
   const { name, auth } = upstream;
+  const address = values.get("address");
+  if (address !== undefined && address !== tagOf(upstream.url)) {
+    return await refuseChanged(pages, as, request, context, account, name);
+  }
   if (auth.type === "secret") {
     return await connectSecret(pages, as, request, context, form, target);
   }
@@ -153,6 +160,26 @@ async function connectSecret(
   }
   const credentials = { ...pages.credentials, store };
   await saveSecret(credentials, target.upstream as Upstream<SecretAuth>, account.id, secret);
+  // Its removal may have ended all connections before this one was made.
+  const current = pages.upstreams.get(name);
+  if (current?.auth.type !== "secret" || current.url !== target.upstream.url) {
+    await removeConnection(pages.credentials, account.id, name);
+    return await refuseChanged(pages, as, request, context, account, name);
+  }
   pages.credentials.observe({ type: "connection_added", user: account.id, upstream: name, ip: context.ip });
   return redirectDone(as, CONNECTIONS_PATH, "connected", account.signedIn.session);
+}
+
+/** The page for an upstream that was changed or removed after the user saw it. */
+async function refuseChanged(
+  pages: ConnectionPagesContext,
+  as: AuthorizationServer,
+  request: Request,
+  context: RequestContext,
+  { id }: Account,
+  upstream: string,
+): Promise<Response> {
+  const reason = "upstream_changed";
+  reportFailure(pages, id, upstream, reason, context);
+  return await refuseConnection(as, request, { code: "failed", upstream, reason }, 409);
 }
