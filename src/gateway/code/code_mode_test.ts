@@ -1,13 +1,16 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { TrivetEvent } from "../../events.ts";
 import { assertLoopIsFree } from "../../http/test_loop_watchdog.ts";
 import { circle } from "../../jsonrpc/test_circle.ts";
 import { tool } from "../../mcp/definition/define.ts";
 import { ToolError } from "../../mcp/definition/definition.ts";
 import type { Middleware } from "../../mcp/definition/group.ts";
 import { type Message, modern } from "../../mcp/test_exchange.ts";
+import { memoryStore } from "../../store/drivers/memory.ts";
+import { createPolicy } from "../policy/policy.ts";
 import { codeMode } from "./code_mode.ts";
-import { definitions, done, engine, run, runAccepting, serve } from "./test_code_mode.ts";
+import { definitions, done, engine, run, runAccepting, serve, toSource } from "./test_code_mode.ts";
 
 const test = suite("gateway/code_mode");
 
@@ -256,6 +259,31 @@ test("arguments named as members of prototypes are arguments", async () => {
   assert.is(seen.length, 1);
   assert.is(({} as Message).polluted, undefined);
   assert.is(Object.getPrototypeOf(seen[0]), Object.prototype);
+});
+
+test("the calls of a program are recorded with the address of the client", async () => {
+  const store = memoryStore();
+  const events: TrivetEvent[] = [];
+  const observe = (event: TrivetEvent) => void events.push(event);
+  const place = "https://gateway.example";
+  const server = { store, now: Date.now, observe, place, hasPages: false, implied: new Map() };
+  const { middleware } = createPolicy({ rules: [{ tools: "refuse", effect: "deny" }] }, server);
+  const { server: service } = serve({}, { store, observe, middleware: [middleware] });
+  const code = toSource(async (tools) => {
+    await tools("count", { step: 1 });
+    await tools("refuse").catch(() => {});
+  });
+  const withAddress = {
+    ...service,
+    fetch: (request: Request) => service.fetch(request, { ip: "203.0.113.9" }),
+  };
+  await modern(withAddress, "tools/call", { name: "run_code", arguments: { code } });
+  const recorded = events.filter((event) => event.type === "tool_called")
+    .filter(({ name }) => name !== "run_code");
+  assert.equal(recorded.map(({ name, outcome, ip }) => [name, outcome, ip]), [
+    ["count", "ok", "203.0.113.9"],
+    ["refuse", "denied", "203.0.113.9"],
+  ]);
 });
 
 test.run();

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
+import type { RequestContext } from "../../http/service.ts";
 import type { TraceContext } from "../../http/telemetry.ts";
 import type {
   CallContext,
@@ -74,6 +75,11 @@ export class ProgramCall implements CallContext, ToolRun {
 
   get isCancelled(): boolean {
     return this.signal.aborted;
+  }
+
+  /** The request that runs the program, for the audit trail. */
+  get runtime(): RequestContext | undefined {
+    return (this.#run.context as { readonly runtime?: RequestContext | undefined }).runtime;
   }
 
   /** Requests for input of this call alone: those of another one must not end it. */
