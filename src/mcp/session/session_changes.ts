@@ -4,6 +4,8 @@
  * @module
  */
 import type { Principal } from "../../http/principal.ts";
+import { StoreUnavailableError } from "../../store/store.ts";
+import { unrefTimer } from "../../timer.ts";
 import { type Changes, isFor, type LoggedChange } from "../definition/changes.ts";
 import { type Session, settingsTopic } from "./session.ts";
 import { digestOf, RENEW_SUBSCRIPTIONS_MS, type Subscriptions } from "./session_subscriptions.ts";
@@ -21,6 +23,8 @@ export interface SessionChangesOptions {
 export type OnSubscribed = (uris: ReadonlySet<string>, caller: Principal | undefined) => void;
 
 export const REPEAT_SUBSCRIBED_MS: number = 30 * 60_000;
+/** How long a stream waits before it reads its subscriptions again, after the store was unavailable. */
+const RETRY_MS = 500;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -101,9 +105,22 @@ class ChangeWatch {
     this.#steps = this.#steps.then(step).catch(() => {});
   }
 
-  /** While the store is unavailable nothing changes; the next read reads all. */
   #reload(digest?: string): void {
-    this.#then(() => this.#load(digest).catch(() => void (this.#known = undefined)));
+    this.#then(() => this.#loadWhenAvailable(digest));
+  }
+
+  /** Nothing else may cause another read, so that the subscriptions are read until the store answers. */
+  async #loadWhenAvailable(digest: string | undefined): Promise<void> {
+    while (!this.#isOver) {
+      try {
+        return await this.#load(digest);
+      } catch (error) {
+        // The next read reads all.
+        this.#known = undefined;
+        if (!(error instanceof StoreUnavailableError)) return;
+      }
+      await new Promise<void>((resolve) => unrefTimer(setTimeout(resolve, RETRY_MS)));
+    }
   }
 
   async #load(digest: string | undefined): Promise<void> {

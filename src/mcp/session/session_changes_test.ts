@@ -2,10 +2,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { soleSecret } from "../../crypto/server_secrets.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import type { Key, ListOptions, Store } from "../../store/store.ts";
+import { type Key, type ListOptions, type Store, StoreUnavailableError } from "../../store/store.ts";
 import { Changes } from "../definition/changes.ts";
 import { type SessionChangesOptions, watchSessionChanges } from "./session_changes.ts";
-import { type Session, Sessions } from "./session.ts";
+import { type Session, Sessions, settingsTopic } from "./session.ts";
 import { Subscriptions } from "./session_subscriptions.ts";
 import { STORAGE_LIMITS, StorageAllowance } from "./storage_limits.ts";
 import { Wakeups } from "./wakeups.ts";
@@ -68,6 +68,32 @@ test("a subscription applies to the next change, even if the store is slow", asy
   await done.promise;
   assert.equal(received, ["test://a", "tools", "prompts"]);
   stop();
+});
+
+test("a subscription that could not be read while the store was unavailable applies to the next change", async () => {
+  let failures = 0;
+  const store = slowStore(([, kind]) => {
+    if (kind !== "session" || failures === 0) return Promise.resolve();
+    failures--;
+    return Promise.reject(new StoreUnavailableError("unavailable"));
+  });
+  const { options, session } = begin(store);
+  const received: string[] = [];
+  const done = Promise.withResolvers<void>();
+  // It is called before the listener of the stream, whose reads then fail.
+  const stopFailing = options.wakeups.listen(settingsTopic(session), () => failures = 2);
+  const stop = watchSessionChanges(options, session, ANONYMOUS, ({ change }) => {
+    received.push(change.kind === "resource" ? change.uri : change.kind);
+    if (change.kind === "tools") done.resolve();
+  });
+  await options.changes.latestPosition();
+  await options.subscriptions.add(session, "test://a", ANONYMOUS);
+  await options.changes.publish({ kind: "resource", uri: "test://a" });
+  await options.changes.publish({ kind: "tools" });
+  await done.promise;
+  assert.equal(received, ["test://a", "tools"]);
+  stop();
+  stopFailing();
 });
 
 test("missed changes are received first, and once", async () => {
