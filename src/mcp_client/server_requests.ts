@@ -6,7 +6,8 @@
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from "../jsonrpc/error.ts";
 import type { Call, Calls } from "./calls.ts";
 import type { AnswerServerRequest, ClientCapabilities } from "./client.ts";
-import { McpError } from "./error.ts";
+import { unrefTimer } from "../timer.ts";
+import { ConnectionError, McpError } from "./error.ts";
 import type { JsonObject } from "./limits.ts";
 import { isObject } from "./message.ts";
 import { META_PREFIX } from "./revision.ts";
@@ -15,6 +16,9 @@ import { META_PREFIX } from "./revision.ts";
 const MAX_CONCURRENT = 100;
 /** Responses that are being sent. A server that floods the client with requests gets no more. */
 const MAX_RESPONDING = 200;
+/** Pauses before a response is sent again: six, of half a minute in all. */
+const MIN_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 16_000;
 /** Calls during which servers ask for input. */
 const MAY_ASK = ["tools/call", "tasks/result", "prompts/get", "resources/read", "completion/complete"];
 
@@ -22,7 +26,7 @@ export interface ServerRequestsOptions {
   readonly calls: Calls;
   readonly capabilities: ClientCapabilities;
   readonly onServerRequest: AnswerServerRequest | undefined;
-  /** Sends a response, with the credentials of a caller. */
+  /** Sends a response, with the credentials of a caller. @throws when it cannot be sent, as after the end of the connection */
   readonly respond: (text: string, caller: unknown) => Promise<void>;
 }
 
@@ -48,8 +52,8 @@ export class ServerRequests {
     const params = isObject(message.params) ? message.params : {};
     if (typeof id !== "string" && typeof id !== "number") return;
     const call = origin ?? findOwner(this.#options.calls, taskOf(params));
-    const respond = (answer: JsonObject): void =>
-      this.#respond(JSON.stringify({ jsonrpc: "2.0", id, ...answer }), call?.exchange.caller);
+    const respond = (answer: JsonObject, retries = () => false): void =>
+      this.#respond(JSON.stringify({ jsonrpc: "2.0", id, ...answer }), call?.exchange.caller, retries);
     const refuse = (code: number, text: string): void => respond({ error: { code, message: text } });
     if (method === "ping") return respond({ result: {} });
     if (!isDeclared(String(method), params, this.#options.capabilities)) {
@@ -71,14 +75,28 @@ export class ServerRequests {
         call.lastMessage = performance.now();
       }
       // A request that was cancelled gets no response.
-      if (!controller.signal.aborted) respond(outcome);
+      const { calls } = this.#options;
+      if (!controller.signal.aborted) respond(outcome, () => !call || calls.get(call.id) === call);
     });
   }
 
-  #respond(text: string, caller: unknown): void {
+  #respond(text: string, caller: unknown, retries: () => boolean): void {
     if (this.#responding >= MAX_RESPONDING) return;
     this.#responding++;
-    this.#options.respond(text, caller).finally(() => this.#responding--);
+    this.#send(text, caller, retries).finally(() => this.#responding--);
+  }
+
+  /** One that is lost makes the server, and the call of this client, wait for what the user answered. */
+  async #send(text: string, caller: unknown, retries: () => boolean): Promise<void> {
+    for (let pause = MIN_PAUSE_MS;; pause *= 2) {
+      try {
+        return await this.#options.respond(text, caller);
+      } catch (error) {
+        if (!isPassing(error) || pause > MAX_PAUSE_MS || !retries()) return;
+      }
+      await new Promise<void>((resolve) => unrefTimer(setTimeout(resolve, pause)));
+      if (!retries()) return;
+    }
   }
 
   /** The server cancelled its request. */
@@ -114,6 +132,14 @@ export class ServerRequests {
       return toWritable({ error: { code, message, data } });
     }
   }
+}
+
+/** Whether the server may accept a response later: servers ignore one that they have already. */
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof ConnectionError)) return false;
+  const { reason, status = 0 } = error;
+  return reason === "unreachable" ||
+    reason === "status" && (status === 429 || status >= 500 && status !== 501);
 }
 
 const FAILED: JsonObject = { error: { code: INTERNAL_ERROR, message: "The client could not answer" } };

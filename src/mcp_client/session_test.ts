@@ -306,4 +306,64 @@ test("requests of the server on the GET stream reach the only call, or nobody", 
   assert.is(server.open, 0);
 });
 
+test("what the user answered reaches the server, also when it is away at first", async () => {
+  let failures = 0;
+  let asks = (): void => {};
+  const server = legacyServer((received, server) => {
+    const { message } = received;
+    if (message?.method === "tools/call") {
+      return server.stream(async (send) => {
+        send(event({ jsonrpc: "2.0", id: "one", method: "elicitation/create", params: { message: "?" } }));
+        await new Promise<void>((resolve) => asks = resolve);
+        send(event({ jsonrpc: "2.0", id: message.id, result: TEXT }));
+      });
+    }
+    if (!message) return new Response(null, { status: 405 });
+    if (++failures === 1) return Promise.reject(new TypeError("fetch failed"));
+    if (failures === 2) return new Response(null, { status: 503 });
+    asks();
+    return new Response(null, { status: 202 });
+  });
+  const client = connect(server, { capabilities: { elicitation: {} } });
+  let asked = 0;
+  const result = await client.request("tools/call", call, {
+    timeout: 5000,
+    onServerRequest: () => {
+      asked++;
+      return Promise.resolve({ action: "accept" });
+    },
+  });
+  assert.equal(result, TEXT);
+  assert.is(asked, 1);
+  const responses = server.received.filter(({ message }) => message?.id === "one");
+  assert.equal(responses.map(({ message }) => message.result), Array(3).fill({ action: "accept" }));
+  await client.close();
+});
+
+test("a response is not sent again when its call has ended, or to a server that refuses it", async () => {
+  for (const status of [400, 503]) {
+    let end = (): void => {};
+    const server = legacyServer((received, server) => {
+      const { message } = received;
+      if (message?.method !== "tools/call") return new Response(null, { status });
+      return server.stream(async (send) => {
+        send(event({ jsonrpc: "2.0", id: "one", method: "elicitation/create", params: { message: "?" } }));
+        await new Promise<void>((resolve) => end = resolve);
+        send(event({ jsonrpc: "2.0", id: message.id, result: TEXT }));
+      });
+    });
+    const client = connect(server, { capabilities: { elicitation: {} } });
+    const onServerRequest = () => Promise.resolve({ action: "accept" });
+    const called = client.request("tools/call", call, { onServerRequest });
+    const responses = () => server.received.filter(({ message }) => message?.id === "one");
+    await until(() => responses().length === 1);
+    if (status === 503) end();
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    assert.is(responses().length, 1, String(status));
+    end();
+    assert.equal(await called, TEXT);
+    await client.close();
+  }
+});
+
 test.run();

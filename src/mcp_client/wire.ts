@@ -71,7 +71,8 @@ export class Wire implements Receiver {
       calls: this.#calls,
       capabilities,
       onServerRequest,
-      respond: (text, caller) => this.#post(undefined, text, caller),
+      respond: (text, caller) =>
+        this.channel.post({ method: undefined, text, revision: this.revision, caller }),
     });
   }
 
@@ -262,7 +263,7 @@ export class Wire implements Receiver {
   }
 
   /** Sends a message whose loss does not matter. */
-  async #post(method: string | undefined, text: string, caller: unknown): Promise<void> {
+  async #post(method: string, text: string, caller: unknown): Promise<void> {
     if (!this.ended) {
       await this.channel.post({ method, text, revision: this.revision, caller }).catch(() => {});
     }
