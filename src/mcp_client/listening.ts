@@ -262,8 +262,10 @@ function hasListChanges(declared: unknown): boolean {
   return isObject(declared) && declared.listChanged === true;
 }
 
+/** `AccessUnavailable`, which `headers` of the gateway throw, is recognized by its name: this module does not depend on it. */
 function isPassing(error: unknown): boolean {
-  return error instanceof McpError || error instanceof ConnectionError && error.reason !== "refused";
+  return error instanceof McpError || error instanceof ConnectionError && error.reason !== "refused" ||
+    error instanceof Error && error.name === "AccessUnavailable";
 }
 
 /** Whether a server of an older revision announces anything. */

@@ -300,6 +300,34 @@ test("a refusal to listen is not asked for again, and does not concern other req
   await client.close();
 });
 
+for (const [revision, newServer] of [["2025-11-25", legacyServer], ["2026-07-28", modernServer]] as const) {
+  test(`${revision}: credentials that cannot be obtained for a while do not end listening`, async () => {
+    const ends: (() => void)[] = [];
+    let failures = 0;
+    const server = newServer((received, server) => {
+      if (received.method === "DELETE") return new Response(null);
+      return server.stream((send, closed) => {
+        const method = "notifications/subscriptions/acknowledged";
+        if (received.message) send(event({ jsonrpc: "2.0", method, params: { notifications: {} } }));
+        return Promise.race([closed, new Promise<void>((resolve) => ends.push(resolve))]);
+      });
+    }, CAPABILITIES);
+    const client = connect(server, { onNotification() {} }, {
+      headers() {
+        if (ends.length !== 1 || failures === 2) return {};
+        failures++;
+        throw Object.assign(new Error("away"), { name: "AccessUnavailable" });
+      },
+    });
+    await client.connect();
+    await until(() => ends.length === 1);
+    ends[0]!();
+    await until(() => ends.length === 2);
+    assert.is(failures, 2);
+    await client.close();
+  });
+}
+
 test("up to 2025-11-25: the GET stream is opened again after its last event, in the session", async () => {
   const ends: (() => void)[] = [];
   const server = legacyServer((received, server) => {

@@ -110,7 +110,10 @@ export interface HttpTransportOptions {
   readonly url: string | URL;
   /** @default the `fetch` of the runtime */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** Header fields for each request, such as `authorization`, or a function that returns those of a caller. */
+  /**
+   * Header fields for each request, such as `authorization`, or a function that returns those of a caller. An error that it
+   * throws ends the stream for notifications, unless its name is `AccessUnavailable`: the stream is then opened again later.
+   */
   readonly headers?:
     | Readonly<Record<string, string>>
     | ((
