@@ -195,7 +195,9 @@ export const updateProvider: AdminOperation<ProviderPath & ProviderSettingsInput
     const sealer = createSecretSealer(context.providers.secret);
     const changes = toMembers(settings) as ProviderChanges;
     checkScopes(context, Object.keys(changes.scopes ?? {}));
-    const onMoved = () => endProviderTokens(context.providers, provider);
+    // As it was: its server is the one that can revoke the tokens.
+    const before = await context.providers.providers.find(provider);
+    const onMoved = () => endProviderTokens(context.providers, provider, before);
     const stored = await refuseInvalid(() => update(context.store, sealer, provider, changes, onMoved));
     if (!stored) throw notFound("Provider", provider);
     return toAdminProvider(context, stored);

@@ -27,6 +27,14 @@ export interface StoredProvider {
   readonly added: number;
 }
 
+/** Another value of one of these makes it another client, or another server: tokens of before are not for it. */
+const CLIENT_MEMBERS = ["kind", "issuer", "tenant", "clientId"] as const;
+
+/** Whether both settings are of one client of one server. */
+export function isSameClient(a: StoredProvider, b: StoredProvider): boolean {
+  return CLIENT_MEMBERS.every((name) => a[name] === b[name]);
+}
+
 /** Whose account an identity at a provider is. Written at the first sign-in; ended by unlinking it or with the user. */
 export interface LinkedAccount {
   readonly user: string;

@@ -11,8 +11,8 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { findSession, type SignedIn } from "../users/session.ts";
 import { toSessionStore } from "../users/session_store.ts";
 import type { LinkTarget } from "./pending_sign_in.ts";
-import type { Identity, SignInProvider } from "./provider.ts";
-import { keepProviderTokens } from "./provider_tokens.ts";
+import type { FoundProvider, Identity } from "./provider.ts";
+import { keepProviderTokens, revokeTokens } from "./provider_tokens.ts";
 import { linkIdentity } from "./user_identity.ts";
 
 /** The session that began to link; `undefined` when the request comes from another one. */
@@ -32,7 +32,7 @@ export async function findLinkingSession(
 export async function finishLink(
   as: AuthorizationServer,
   context: RequestContext,
-  provider: SignInProvider,
+  provider: FoundProvider,
   identity: Identity,
   signedIn: SignedIn,
   fields: Fields,
@@ -47,12 +47,15 @@ export async function finishLink(
   return redirectDone(as, "/account/providers", outcome, session, fields);
 }
 
-/** Keeps the tokens of the provider, if the operator wants it. */
+/** Keeps the tokens of the provider, if the operator wants it; revokes those that no user can have any more. */
 export async function keepTokens(
   as: AuthorizationServer,
-  { id, keepTokens }: SignInProvider,
+  provider: FoundProvider,
   user: string,
   identity: Identity,
 ): Promise<void> {
-  if (keepTokens && identity.tokens) await keepProviderTokens(as, user, id, identity, identity.tokens);
+  const { tokens } = identity;
+  if (!provider.keepTokens || !tokens) return;
+  if (await keepProviderTokens(as, user, provider.id, identity, tokens, provider.settings)) return;
+  await revokeTokens(as, provider, user, tokens);
 }

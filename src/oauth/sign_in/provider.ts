@@ -8,6 +8,7 @@ import { checkNames, checkTexts, invalidOption, type Names } from "../../options
 import type { Claims } from "../../crypto/jws.ts";
 import type { PublicFetch } from "../../http/network/public_fetch.ts";
 import type { RemoteDocuments } from "../clients/remote_document.ts";
+import type { StoredProvider } from "../records/provider_record.ts";
 import type { UserRole } from "../records/user_record.ts";
 
 /** Who signed in, as the provider says. */
@@ -154,10 +155,16 @@ export interface SignInProvider extends Admission {
   revokeTokens?(context: ProviderContext, tokens: ProviderTokens): Promise<void>;
 }
 
+/** A provider of a server. */
+export type FoundProvider = SignInProvider & {
+  /** As they were when it was found. Absent for a provider of the option `signIn`. */
+  readonly settings?: StoredProvider;
+};
+
 /** The providers of a server. */
 export interface ProviderDirectory {
   /** One whose settings cannot be used is found, too: it refuses all that it is asked. */
-  find(id: string): Promise<SignInProvider | undefined>;
+  find(id: string): Promise<FoundProvider | undefined>;
   /** Whether users can sign in at the provider with this id. */
   isUsable(id: string): Promise<boolean>;
   /** For the login page. */

@@ -7,7 +7,7 @@ import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import type { Store } from "../../store/store.ts";
 import { providerKey, type StoredProvider } from "../records/provider_record.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import type { ProviderContext, ProviderDirectory, SignInProvider } from "./provider.ts";
+import type { FoundProvider, ProviderContext, ProviderDirectory, SignInProvider } from "./provider.ts";
 import { defineProviders, isLoginClass } from "./provider_ids.ts";
 
 /** Stored providers that the login page shows. */
@@ -35,13 +35,13 @@ export function createProviderDirectory(
       : isLoginClass(id, factors?.acr)
       ? "is the acr of another kind of login"
       : undefined;
-  const find = async (id: string): Promise<SignInProvider & { readonly isUnusable?: true } | undefined> => {
+  const find = async (id: string): Promise<FoundProvider & { readonly isUnusable?: true } | undefined> => {
     const known = configured.get(id);
     if (!storedProviders || findConflict(id) !== undefined) return known;
-    const stored = (await store.get<StoredProvider>(providerKey(id)))?.value;
-    if (!stored) return undefined;
+    const settings = await store.get<StoredProvider>(providerKey(id));
+    if (!settings) return undefined;
     const { createSecretSealer, openOrRefuse } = await import("./stored_provider.ts");
-    return await openOrRefuse(stored, createSecretSealer(secret));
+    return { ...await openOrRefuse(settings.value, createSecretSealer(secret)), settings: settings.value };
   };
   return {
     findConflict,

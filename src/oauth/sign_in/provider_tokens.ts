@@ -10,9 +10,12 @@ import { type Entry, listAll } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { plain } from "../error.ts";
 import {
+  isSameClient,
   type LinkedAccount,
   linkedAccountKey,
+  providerKey,
   providerTokensKey,
+  type StoredProvider,
   type StoredProviderTokens,
   userProviderTokensPrefix,
 } from "../records/provider_record.ts";
@@ -41,8 +44,9 @@ export const TOKENS_PURPOSE = "tokens of an identity provider";
 const MARGIN_MS = 60_000;
 
 /**
- * Keeps the tokens of a sign-in. A provider that gives a refresh token at the first sign-in only keeps its earlier one. Does
- * nothing when the account was unlinked or removed meanwhile.
+ * Keeps the tokens of a sign-in. A provider that gives a refresh token at the first sign-in only keeps its earlier one.
+ * @param settings of the provider that gave the tokens, if it is in the store
+ * @returns `false` when the account was unlinked or removed meanwhile, or the provider was removed or is another client now
  */
 export async function keepProviderTokens(
   access: ProviderAccess,
@@ -50,22 +54,29 @@ export async function keepProviderTokens(
   provider: string,
   { issuer, subject }: Identity,
   tokens: ProviderTokens,
-): Promise<void> {
+  settings?: StoredProvider,
+): Promise<boolean> {
   const sealer = sealerOf(access);
   const key = providerTokensKey(user, provider);
-  await retryLostRaces(async () => {
+  return await retryLostRaces(async () => {
     const link = await access.store.get<LinkedAccount>(linkedAccountKey(issuer, subject));
-    if (link?.value.user !== user) return;
+    if (link?.value.user !== user) return false;
+    const present = settings && await access.store.get<StoredProvider>(providerKey(provider));
+    if (settings && !(present && isSameClient(present.value, settings))) return false;
     const entry = await access.store.get<StoredProviderTokens>(key);
     const isSame = entry?.value.issuer === issuer && entry.value.subject === subject;
     const earlier = isSame && tokens.refresh_token === undefined ? await open(sealer, entry) : undefined;
     const kept = { refresh_token: earlier?.refresh_token, ...withoutUndefined(tokens) };
     const value = await sealTokens(sealer, user, provider, { issuer, subject }, kept, access.now());
     const done = await access.store.commit({
-      check: [{ key: link.key, version: link.version }, { key, version: entry?.version ?? null }],
+      check: [
+        { key: link.key, version: link.version },
+        ...present ? [{ key: present.key, version: present.version }] : [],
+        { key, version: entry?.version ?? null },
+      ],
       set: [{ key, value }],
     });
-    return done ? undefined : LOST_RACE;
+    return done || LOST_RACE;
   });
 }
 
@@ -117,7 +128,7 @@ function renewalOf(
       const token = { ...before, expires_in: undefined, ...withoutUndefined(fresh) };
       return { value: await sealTokens(sealer, user, id, entry.value, token, access.now()), token };
     },
-    discard: (tokens) => revoke(access, provider, user, tokens),
+    discard: (tokens) => revokeTokens(access, provider, user, tokens),
   };
 }
 
@@ -144,7 +155,7 @@ export async function revokeProviderTokens(
 ): Promise<void> {
   await Promise.all(kept.map(async ({ provider: id, tokens }) => {
     const provider = await access.providers.find(id);
-    if (provider) await revoke(access, provider, user, tokens);
+    if (provider) await revokeTokens(access, provider, user, tokens);
   }));
 }
 
@@ -166,13 +177,14 @@ export async function endProviderTokens(
     if (of !== id) continue;
     const tokens = await open(sealer, entry);
     await access.store.commit({ remove: [entry.key] });
-    if (tokens && revoking) await revoke(access, revoking, String(user), tokens);
+    if (tokens && revoking) await revokeTokens(access, revoking, String(user), tokens);
     count++;
   }
   return count;
 }
 
-async function revoke(
+/** Revokes the tokens at the provider. Does not fail: a provider that does not answer is an event. */
+export async function revokeTokens(
   access: ProviderAccess,
   provider: SignInProvider,
   user: string,

@@ -9,7 +9,7 @@ import type { FindSecrets } from "../../crypto/server_secrets.ts";
 import { PublicFetchError } from "../../http/network/public_fetch.ts";
 import { LOST_RACE, removeExisting, retryLostRaces } from "../../store/retry.ts";
 import { compareAndSet, listAll, type Store, timeOf } from "../../store/store.ts";
-import { providerKey, type StoredProvider } from "../records/provider_record.ts";
+import { isSameClient, providerKey, type StoredProvider } from "../records/provider_record.ts";
 import type { UserRole } from "../records/user_record.ts";
 import { apple } from "./apple.ts";
 import { entra } from "./entra.ts";
@@ -153,12 +153,9 @@ export type ProviderChanges = {
     | undefined;
 };
 
-/** Another value of one of these makes it another client, or another server: tokens of before are not for it. */
-const IDENTITY = ["issuer", "tenant", "clientId"] as const;
-
 /**
  * Changes a provider. The users who signed in at it keep their accounts while its issuer stays the same.
- * @param onMoved called before the commit, when tokens of the provider as it was are not for what it becomes
+ * @param onMoved called before the commit and after it, when tokens of the provider as it was are not for what it becomes
  * @returns `undefined` when there is no provider with this id
  * @throws {TypeError} as {@linkcode addProvider}; then nothing is changed
  */
@@ -182,8 +179,12 @@ export async function updateProvider(
     else if (clientSecret !== undefined) members.sealedSecret = await sealer.seal(clientSecret);
     const value = members as unknown as StoredProvider;
     defineProviders([await openProvider(value, sealer)]);
-    if (IDENTITY.some((name) => value[name] !== entry.value[name])) await onMoved();
-    return await compareAndSet(store, entry.key, entry.version, value) ? value : LOST_RACE;
+    const isMoved = !isSameClient(value, entry.value);
+    if (isMoved) await onMoved();
+    if (!await compareAndSet(store, entry.key, entry.version, value)) return LOST_RACE;
+    // Also for tokens of sign-ins that ended meanwhile.
+    if (isMoved) await onMoved();
+    return value;
   });
 }
 

@@ -11,6 +11,7 @@ import { findWayWithoutPasskeys } from "../users/sign_in_ways.ts";
 import { oidc } from "./oidc.ts";
 import { isAdmitted } from "./provider.ts";
 import { createProviderDirectory } from "./provider_directory.ts";
+import { endProviderTokens } from "./provider_tokens.ts";
 import {
   addProvider,
   createSecretSealer,
@@ -62,19 +63,47 @@ for (
     ["clientId", "other", true],
   ] as const
 ) {
-  test(`tokens of a provider ${isMoved ? "end before" : "stay when"} its ${name} becomes ${value}`, async () => {
+  test(`tokens of a provider ${isMoved ? "end before and after" : "stay when"} its ${name} becomes ${value}`, async () => {
     const store = memoryStore();
     const sealer = createSecretSealer(SECRET);
     await addProvider(store, sealer, WORK);
     const seen: unknown[] = [];
     const onMoved = async () => void seen.push((await Array.fromAsync(listProviders(store)))[0]![name]);
     await updateProvider(store, sealer, "work", { [name]: value }, onMoved);
-    assert.equal(seen, isMoved ? [WORK[name]] : []);
+    assert.equal(seen, isMoved ? [WORK[name], value] : []);
     const problem = await updateProvider(store, sealer, "work", { issuer: "no URL" }, onMoved).catch((
       error,
     ) => error);
     assert.instance(problem, TypeError);
-    assert.is(seen.length, isMoved ? 1 : 0, "nothing ends for a change that is refused");
+    assert.is(seen.length, isMoved ? 2 : 0, "nothing ends for a change that is refused");
+  });
+}
+
+for (const change of ["another client", "another name", "removed"] as const) {
+  test(`tokens of a sign-in during which its provider became: ${change}`, async () => {
+    const provider = await newProvider();
+    const sealer = createSecretSealer(SECRET);
+    const server = await newServer({
+      storedProviders: true,
+      async signInFetch(url, init) {
+        const response = await provider.fetch(url, init);
+        if (!url.endsWith("/token")) return response;
+        const { providerAccess } = server.service;
+        const before = await providerAccess.providers.find("work");
+        const end = () => endProviderTokens(providerAccess, "work", before);
+        if (change === "removed") await removeProvider(server.store, "work");
+        else if (change === "another name") {
+          await updateProvider(server.store, sealer, "work", { name: "Office" });
+        } else await updateProvider(server.store, sealer, "work", { issuer: "https://other.example" }, end);
+        return response;
+      },
+    });
+    await addProvider(server.store, sealer, { ...WORK, keepTokens: true });
+    provider.tokens = { refresh_token: "of the earlier client" };
+    assert.is((await signIn(newBrowser(server), provider, "/login/work?redirect=%2F")).status, 302);
+    const isKept = change === "another name";
+    assert.is((await server.store.list(["provider_tokens"])).length, isKept ? 1 : 0);
+    assert.is(provider.revoked.includes("of the earlier client"), !isKept);
   });
 }
 
