@@ -183,4 +183,22 @@ test("an address names one mailbox and ends no header field", () => {
   }
 });
 
+test("a form confirms the address that its page showed, whichever link was opened since", async () => {
+  const server = await newMailServer();
+  await addUser(server.store, { username: "bob", password: "wonderland" }, 1000);
+  const browser = server.browser();
+  const actions: string[] = [];
+  for (const username of ["alice", "bob"]) {
+    await ask(server, username, `${username}@example.com`);
+    const page = await browser.follow(linkOf(server.mails.at(-1)));
+    actions.push(/action="([^"]+)"/.exec(await page.text())![1]!);
+  }
+  const verified = async () =>
+    await Promise.all(["alice", "bob"].map(async (each) => !!(await userOf(server, each)).email_verified));
+  assert.is((await browser.open(actions[0]!, { form: {} })).status, 409);
+  assert.equal(await verified(), [false, false]);
+  assert.is((await browser.open(actions[1]!, { form: {} })).status, 200);
+  assert.equal(await verified(), [false, true]);
+});
+
 test.run();

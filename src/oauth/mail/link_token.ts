@@ -90,6 +90,21 @@ export function readLinkCookie(
   return value === undefined ? undefined : parseLinkToken(kind, value);
 }
 
+/** The address of a form for what a link is about. It names the link: the cookie may have become that of another one. */
+export function toLinkAction(path: string, token: LinkToken | undefined): string {
+  return `${path}${path.includes("?") ? "&" : "?"}link=${tagOf(token)}`;
+}
+
+/** Whether the page of the form was about this link. A program that sends the form has seen no page. */
+export function isShownLink({ url }: Request, token: LinkToken | undefined): boolean {
+  const shown = parseForm(queryOf(url)).values.get("link");
+  return shown === undefined || shown === tagOf(token);
+}
+
+function tagOf(token: LinkToken | undefined): string {
+  return token?.digest.slice(0, 16) ?? "none";
+}
+
 /** The `Set-Cookie` field that removes the cookie. */
 export function endLinkCookie(as: AuthorizationServer, kind: LinkKind): Fields[number] {
   return ["set-cookie", writeField(as, kind, "", 0)];

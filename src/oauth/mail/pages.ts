@@ -18,9 +18,9 @@ export type MailPageTexts =
   & MailTexts
   & Pick<BasicTexts, "username" | "signIn" | "backToSignIn" | "tooManyAttempts">;
 
-/** What is wrong with a new password, for every page that asks for one. */
+/** What is wrong with a new password, or its form, for every page that asks for one. */
 export function describePasswordProblem(
-  { code, seconds = 1 }: ProblemView<PasswordProblem | "busy">,
+  { code, seconds = 1 }: ProblemView<PasswordProblem | "busy" | "other_link">,
   { texts, language }: Pick<Writing<MailTexts>, "texts" | "language">,
   minLength: number,
 ): Markup {
@@ -33,6 +33,8 @@ export function describePasswordProblem(
       return html`${texts.passwordBreached}`;
     case "same_as_name":
       return html`${texts.passwordSameAsName}`;
+    case "other_link":
+      return html`${texts.linkOther}`;
     case "busy":
       return fill(texts.passwordBusy, { duration: formatDuration(language, seconds) });
   }
@@ -96,7 +98,7 @@ export const WRITERS: Writers<MailPageView, MailPageTexts> = {
             label: fillText(texts.newPassword, { count: String(minPasswordLength) }),
             type: "password",
             autocomplete: "new-password",
-            isInvalid: problem !== undefined && problem.code !== "busy",
+            isInvalid: problem !== undefined && problem.code !== "busy" && problem.code !== "other_link",
             autofocus: true,
           })}
           <p><label class="check"><input type="checkbox" name="end_grants" value="yes"> ${texts

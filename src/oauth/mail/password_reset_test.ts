@@ -83,6 +83,27 @@ test("a reset that is interrupted leaves a valid link, or no session of before",
   }
 });
 
+test("a form sets the password of the account that its page showed, whichever link was opened since", async () => {
+  const server = await newMailServer();
+  await addUser(server.store, { username: "bob", password: "wonderland", email: "bob@example.com" }, 1000);
+  const browser = server.browser();
+  const actionOf = async (page: Response) => /action="([^"]+)"/.exec(await page.text())![1]!;
+  const links = [await newLink(server)];
+  await forgot(server, "bob", "203.0.113.8");
+  links.push(linkOf(server.mails.at(-1)));
+  const [action] = [await actionOf(await browser.follow(links[0]!)), await browser.follow(links[1]!)];
+  const again = await browser.open(action, { form: { password: PASSWORD } });
+  assert.is(again.status, 409);
+  const statuses = ["alice", "bob"].map(async (username) =>
+    (await server.request("/login", { form: { username, password: "wonderland" } })).status
+  );
+  assert.equal(await Promise.all(statuses), [200, 200]);
+  const shown = await actionOf(again);
+  assert.is.not(shown, action);
+  // The logins ended the links.
+  assert.is((await browser.open(shown, { form: { password: PASSWORD } })).status, 400);
+});
+
 test("a reset starts no session, and the login that follows needs the second factor", async () => {
   const mailed = Promise.withResolvers<Mail>();
   const server = await newFactorServer({ sendMail: (mail) => Promise.resolve(mailed.resolve(mail)) });

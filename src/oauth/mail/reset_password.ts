@@ -11,20 +11,33 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { chooseLanguage } from "../pages/language.ts";
 import { refuseForeignForm, showPage } from "../pages/page.ts";
 import type { User } from "../records/user_record.ts";
-import { endLinkCookie, moveToCookie, readLinkCookie } from "./link_token.ts";
+import {
+  endLinkCookie,
+  isShownLink,
+  type LinkToken,
+  moveToCookie,
+  readLinkCookie,
+  toLinkAction,
+} from "./link_token.ts";
 import { findPasswordReset, RESET_LINK, resetPassword } from "./password_reset.ts";
 import type { ResetPasswordView } from "./views.ts";
 
 const MAX_FORM_BYTES = 16 * 1024;
 /** After a password that waited too long for its hash. */
 const BUSY_SECONDS = 2;
+/** Of a form with a problem; 400 for the others. */
+const STATUSES: Readonly<Partial<Record<NonNullable<ResetPasswordView["problem"]>["code"], number>>> = {
+  busy: 429,
+  other_link: 409,
+};
 
 /** 303 with the token in a cookie, then 200 with the form; 400 for a link that is no longer valid. */
 export async function showResetPassword(as: AuthorizationServer, request: Request): Promise<Response> {
   const moved = moveToCookie(as, request, RESET_LINK);
   if (moved) return moved;
-  const user = await findPasswordReset(as, readLinkCookie(as, request, RESET_LINK));
-  return user ? await showForm(as, request, user) : await showEnded(as, request, []);
+  const token = readLinkCookie(as, request, RESET_LINK);
+  const user = await findPasswordReset(as, token);
+  return user ? await showForm(as, request, user, token) : await showEnded(as, request, []);
 }
 
 /**
@@ -40,6 +53,12 @@ export async function submitResetPassword(
   if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request);
   const { values } = await readForm(request, MAX_FORM_BYTES);
   const token = readLinkCookie(as, request, RESET_LINK);
+  if (!isShownLink(request, token)) {
+    const user = await findPasswordReset(as, token);
+    return user
+      ? await showForm(as, request, user, token, { code: "other_link" })
+      : await showEnded(as, request, []);
+  }
   const outcome = await resetPassword(as, context, token, {
     password: values.get("password") ?? "",
     endGrants: values.get("end_grants") === "yes",
@@ -53,7 +72,7 @@ export async function submitResetPassword(
   const { problem } = outcome;
   const user = problem === "ended" ? undefined : await findPasswordReset(as, token);
   if (problem === "ended" || !user) return await showEnded(as, request, end);
-  return await showForm(as, request, user, {
+  return await showForm(as, request, user, token, {
     code: problem,
     ...(problem === "busy" && { seconds: BUSY_SECONDS }),
   });
@@ -63,17 +82,18 @@ async function showForm(
   as: AuthorizationServer,
   request: Request,
   { username }: User,
+  token: LinkToken | undefined,
   problem?: ResetPasswordView["problem"],
 ): Promise<Response> {
   const view: ResetPasswordView = {
     name: "reset_password",
-    action: as.base + RESET_LINK.path,
+    action: toLinkAction(as.base + RESET_LINK.path, token),
     username,
     minPasswordLength: as.passwordPolicy.minLength,
     ...(problem && { problem }),
   };
   return await showPage(as, request, view, {
-    status: problem === undefined ? 200 : problem.code === "busy" ? 429 : 400,
+    status: problem === undefined ? 200 : STATUSES[problem.code] ?? 400,
     formAction: "'self'",
   });
 }

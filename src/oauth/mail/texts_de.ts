@@ -41,6 +41,8 @@ export const TEXTS: MailTexts = {
   linkEndedText: "Er wurde schon verwendet, ist abgelaufen oder wurde durch einen neueren ersetzt.",
   linkInUseTitle: "Adresse vergeben",
   linkInUseText: "Ein anderes Konto hat diese Adresse bestätigt.",
+  linkOther:
+    "Sie haben inzwischen einen anderen Link geöffnet. Die Seite zeigt jetzt, wofür dieser gilt. Prüfen Sie sie, und senden Sie sie noch einmal ab.",
   linkAgain: "Neuen Link anfordern",
 
   mailResetSubject: "Passwort zurücksetzen bei {product}",

@@ -37,6 +37,8 @@ export const TEXTS = {
   linkEndedText: "It was already used, has expired, or was replaced by a newer one.",
   linkInUseTitle: "Address in use",
   linkInUseText: "Another account has confirmed this address.",
+  linkOther:
+    "You have opened another link since. The page now shows what that link is for. Check it and send it again.",
   linkAgain: "Request a new link",
 
   mailResetSubject: "Reset your password at {product}",

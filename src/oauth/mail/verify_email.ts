@@ -10,17 +10,34 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import { chooseLanguage } from "../pages/language.ts";
 import { refuseForeignForm, showPage } from "../pages/page.ts";
 import { findEmailVerification, VERIFICATION_LINK, verifyEmail } from "./email_verification.ts";
-import { endLinkCookie, moveToCookie, readLinkCookie } from "./link_token.ts";
+import {
+  endLinkCookie,
+  isShownLink,
+  type LinkToken,
+  moveToCookie,
+  readLinkCookie,
+  toLinkAction,
+} from "./link_token.ts";
 
 /** 303 with the token in a cookie, then 200 with the question; 400 for a link that is no longer valid. */
 export async function showVerifyEmail(as: AuthorizationServer, request: Request): Promise<Response> {
   const moved = moveToCookie(as, request, VERIFICATION_LINK);
   if (moved) return moved;
-  const found = await findEmailVerification(as, readLinkCookie(as, request, VERIFICATION_LINK));
+  return await showQuestion(as, request, readLinkCookie(as, request, VERIFICATION_LINK), 200);
+}
+
+async function showQuestion(
+  as: AuthorizationServer,
+  request: Request,
+  token: LinkToken | undefined,
+  status: number,
+): Promise<Response> {
+  const found = await findEmailVerification(as, token);
   if (!found) return await showRefused(as, request, "ended", []);
   const { user: { username }, email } = found;
-  const action = as.base + VERIFICATION_LINK.path;
+  const action = toLinkAction(as.base + VERIFICATION_LINK.path, token);
   return await showPage(as, request, { name: "verify_email", action, username, email }, {
+    status,
     formAction: "'self'",
   });
 }
@@ -34,6 +51,7 @@ export async function submitVerifyEmail(
   if (!isSameOrigin(request, as.origin)) return await refuseForeignForm(as, request);
   const language = chooseLanguage(request, undefined, as.pages.defaultLanguage);
   const token = readLinkCookie(as, request, VERIFICATION_LINK);
+  if (!isShownLink(request, token)) return await showQuestion(as, request, token, 409);
   const outcome = await verifyEmail(as, context, token, language);
   const end: Fields = [endLinkCookie(as, VERIFICATION_LINK)];
   if ("problem" in outcome) return await showRefused(as, request, outcome.problem, end);

@@ -31,7 +31,7 @@ export interface ResetPasswordView {
   /** Whose password it is. */
   readonly username: string;
   readonly minPasswordLength: number;
-  readonly problem?: ProblemView<PasswordProblem | "busy">;
+  readonly problem?: ProblemView<PasswordProblem | "busy" | "other_link">;
 }
 
 /** The password was changed: the user signs in with it. */

@@ -8,7 +8,14 @@ import { networkOf } from "../../http/network/network.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
 import type { RequestContext } from "../../http/service.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
-import { endLinkCookie, moveToCookie, readLinkCookie } from "../mail/link_token.ts";
+import {
+  endLinkCookie,
+  isShownLink,
+  type LinkToken,
+  moveToCookie,
+  readLinkCookie,
+  toLinkAction,
+} from "../mail/link_token.ts";
 import { refuseForeignForm, showPage } from "../pages/page.ts";
 import type { PendingSignUp } from "../records/user_record.ts";
 import { completeLogin } from "../users/complete_login.ts";
@@ -27,9 +34,10 @@ const MAX_FORM_BYTES = 16 * 1024;
 export async function showConfirmation(as: AuthorizationServer, request: Request): Promise<Response> {
   const moved = moveToCookie(as, request, SIGN_UP_LINK);
   if (moved) return moved;
-  const pending = await findSignUp(as, readLinkCookie(as, request, SIGN_UP_LINK));
+  const token = readLinkCookie(as, request, SIGN_UP_LINK);
+  const pending = await findSignUp(as, token);
   if (!pending) return await showRefusal(as, request, "ended", 400);
-  return await showQuestion(as, request, pending.value);
+  return await showQuestion(as, request, token, pending.value);
 }
 
 /**
@@ -49,6 +57,7 @@ export async function confirmSignUp(
   const pending = await findSignUp(as, token);
   const end = [endLinkCookie(as, SIGN_UP_LINK), endBrowserCookie(as)];
   if (!token || !pending) return await showRefusal(as, request, "ended", 400, end);
+  if (!isShownLink(request, token)) return await showQuestion(as, request, token, pending.value, 409);
   const { username, name, email, password, redirect } = pending.value;
   const account = canonicalUsername(username);
   if (!isOfBrowser(as, request, pending.value)) {
@@ -59,17 +68,20 @@ export async function confirmSignUp(
     }]);
     if (wait > 0) {
       const problem = { code: "too_many_attempts", seconds: wait } as const;
-      return await showQuestion(as, request, pending.value, 429, problem);
+      return await showQuestion(as, request, token, pending.value, 429, problem);
     }
     const verified = await as.passwordQueue.run(
       { account, network: networkOf(context), trusted: false },
       () => as.passwords.verify(values.get("password") ?? "", password, as.passwordIterations),
     );
     if (verified === NOT_VERIFIED) {
-      return await showQuestion(as, request, pending.value, 429, { code: "too_many_attempts", seconds: 2 });
+      return await showQuestion(as, request, token, pending.value, 429, {
+        code: "too_many_attempts",
+        seconds: 2,
+      });
     }
     if (!verified.valid) {
-      return await showQuestion(as, request, pending.value, 401, { code: "wrong_password" });
+      return await showQuestion(as, request, token, pending.value, 401, { code: "wrong_password" });
     }
   }
   const outcome = await createAccount(
@@ -89,13 +101,14 @@ export async function confirmSignUp(
 async function showQuestion(
   as: AuthorizationServer,
   request: Request,
+  token: LinkToken | undefined,
   pending: PendingSignUp,
   status: number = 200,
   problem?: SignUpConfirmView["problem"],
 ): Promise<Response> {
   const view: SignUpConfirmView = {
     name: "sign_up_confirm",
-    action: as.base + SIGN_UP_LINK.path,
+    action: toLinkAction(as.base + SIGN_UP_LINK.path, token),
     username: pending.username,
     email: pending.email,
     needsPassword: !isOfBrowser(as, request, pending),

@@ -95,6 +95,27 @@ test("after an interruption the account is there, or the form can be sent again;
   }
 });
 
+test("a form creates the account that its page showed, whichever invitation was opened since", async () => {
+  for (const first of [{ email: "carol@example.com", role: "author" }, undefined] as const) {
+    const server = await newMailServer({ signUp: { passwords: "open", providers: "closed" } });
+    const browser = server.browser();
+    const actionOf = async (page: Response) => /action="([^"]+)"/.exec(await page.text())![1]!;
+    const page = first
+      ? await browser.follow(await invite(server, first))
+      : await browser.open("/login/sign-up");
+    const action = await actionOf(page);
+    await browser.follow(await invite(server, { email: "evil@example.com", mailed: true }));
+    const again = await browser.open(action, { form: { ...CAROL, email: "carol@example.com" } });
+    assert.is(again.status, 409);
+    assert.is(await userOf(server, "carol"), undefined);
+    const text = await again.text();
+    assert.match(text, "evil@example.com");
+    const shown = /action="([^"]+)"/.exec(text)![1]!;
+    assert.ok(isSignedIn(await browser.open(shown, { form: CAROL })));
+    assert.is((await userOf(server, "carol"))!.email, "evil@example.com");
+  }
+});
+
 test("an invitation that is used while it is revoked was not revoked", async () => {
   const { store } = await newMailServer(MODE);
   const { invitation } = await inviteUser(store);

@@ -54,6 +54,7 @@ function problemText(
     case "breached":
     case "same_as_name":
     case "busy":
+    case "other_link":
       return describePasswordProblem({ code, seconds }, writing, minPasswordLength);
     default:
       return texts[PROBLEMS[code]];
@@ -65,7 +66,7 @@ function passwordForm(view: SignUpView, texts: SignUpPageTexts): Markup {
   const isAboutName = problem?.code.startsWith("username_") ?? false;
   const isAboutEmail = problem?.code === "invalid_email";
   const isAboutPassword = problem !== undefined && !isAboutName && !isAboutEmail &&
-    problem.code !== "busy" && problem.code !== "too_many_attempts";
+    problem.code !== "busy" && problem.code !== "too_many_attempts" && problem.code !== "other_link";
   return html`
     <form method="post" action="${action}">
       ${inputField({

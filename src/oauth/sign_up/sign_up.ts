@@ -14,7 +14,14 @@ import type { Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { INVALID_REDIRECT, parseRedirect } from "../endpoints/login_redirect.ts";
 import { requestEmailVerification } from "../mail/email_verification.ts";
-import { endLinkCookie, moveToCookie, readLinkCookie } from "../mail/link_token.ts";
+import {
+  endLinkCookie,
+  isShownLink,
+  type LinkToken,
+  moveToCookie,
+  readLinkCookie,
+  toLinkAction,
+} from "../mail/link_token.ts";
 import { countMail } from "../mail/mail_limit.ts";
 import { chooseLanguage } from "../pages/language.ts";
 import { refuse, refuseForeignForm, showPage } from "../pages/page.ts";
@@ -46,9 +53,10 @@ export async function openInvitation(as: AuthorizationServer, request: Request):
 export async function showSignUp(as: AuthorizationServer, request: Request): Promise<Response> {
   const redirect = readRedirect(as, request);
   if (redirect === undefined) return await refuseRedirect(as, request);
-  const invitation = await findInvitation(as.store, readLinkCookie(as, request, INVITATION_LINK));
+  const token = readLinkCookie(as, request, INVITATION_LINK);
+  const invitation = await findInvitation(as.store, token);
   if (!mayShow(as, invitation)) return await showRefusal(as, request, "not_invited", 403);
-  return await showForm(as, request, { redirect, invitation });
+  return await showForm(as, request, { redirect, invitation, token });
 }
 
 /**
@@ -73,10 +81,11 @@ export async function signUp(
   const { values } = await readForm(request, MAX_FORM_BYTES);
   const form = readSignUpForm(values, invitation?.value.email);
   const show = (code: NonNullable<SignUpView["problem"]>["code"], status: number, seconds?: number) =>
-    showForm(as, request, { redirect, invitation, form }, {
+    showForm(as, request, { redirect, invitation, token, form }, {
       status,
       problem: { code, ...(seconds !== undefined && { seconds }) },
     });
+  if (!isShownLink(request, invitation && token)) return await show("other_link", 409);
   const invalid = await checkSignUpForm(as, form, !invitation);
   if (invalid !== undefined) return await show(invalid, 400);
   const network = networkOf(context);
@@ -130,9 +139,10 @@ function mayShow({ signUp: { passwords, providers } }: AuthorizationServer, invi
 async function showForm(
   as: AuthorizationServer,
   request: Request,
-  { redirect, invitation, form = NOTHING_ENTERED }: {
+  { redirect, invitation, token, form = NOTHING_ENTERED }: {
     readonly redirect: string;
     readonly invitation: Entry<Invitation> | undefined;
+    readonly token: LinkToken | undefined;
     readonly form?: SignUpForm;
   },
   { status = 200, problem }: { readonly status?: number; readonly problem?: SignUpView["problem"] } = {},
@@ -144,7 +154,7 @@ async function showForm(
   const fixedEmail = invitation?.value.email;
   const view: SignUpView = {
     name: "sign_up",
-    action: `${as.base}/login/sign-up${query}`,
+    action: toLinkAction(`${as.base}/login/sign-up${query}`, invitation && token),
     hasPassword: allows(passwords),
     requiresEmail: !invitation,
     ...(fixedEmail !== undefined && { fixedEmail }),

@@ -55,6 +55,21 @@ test("a person signs up, confirms the address in the same browser, and is signed
   assert.not.match(JSON.stringify([server.events, await server.store.list([])]), CAROL.password);
 });
 
+test("a form confirms the account that its page showed, whichever link was opened since", async () => {
+  const server = await newOpenServer();
+  const browser = server.browser();
+  const actions: string[] = [];
+  for (const username of ["carol", "dave"]) {
+    await browser.open("/login/sign-up", { form: { ...CAROL, username, email: `${username}@example.com` } });
+    const page = await browser.follow(linkOf(server.mails.at(-1)));
+    actions.push(/action="([^"]+)"/.exec(await page.text())![1]!);
+  }
+  assert.is((await browser.open(actions[0]!, { form: {} })).status, 409);
+  assert.is(await userOf(server, "dave"), undefined);
+  assert.ok(isSignedIn(await browser.open(actions[1]!, { form: {} })));
+  assert.ok(await userOf(server, "dave"));
+});
+
 test("a person who did not sign up does not confirm the account of an attacker: another browser needs the password", async () => {
   const server = await newOpenServer();
   await server.browser().open("/login/sign-up", { form: CAROL });

@@ -25,7 +25,9 @@ export interface SignUpView {
   readonly providers: readonly { readonly id: string; readonly name: string; readonly url: string }[];
   /** The sign-in page. */
   readonly signIn: string;
-  readonly problem?: ProblemView<SignUpFormProblem | "username_taken" | "too_many_attempts" | "busy">;
+  readonly problem?: ProblemView<
+    SignUpFormProblem | "username_taken" | "too_many_attempts" | "busy" | "other_link"
+  >;
 }
 
 /** A link was sent, or a notice, which the page does not say. */
