@@ -172,11 +172,17 @@ export async function endProviderTokens(
   const revoking = provider ?? await access.providers.find(id);
   const sealer = sealerOf(access);
   let count = 0;
-  for await (const entry of listAll<StoredProviderTokens>(access.store, ["provider_tokens"])) {
-    const [, user, of] = entry.key;
+  for await (const { key } of listAll(access.store, ["provider_tokens"])) {
+    const [, user, of] = key;
     if (of !== id) continue;
-    const tokens = await open(sealer, entry);
-    await access.store.commit({ remove: [entry.key] });
+    const tokens = await retryLostRaces(async () => {
+      const entry = await access.store.get<StoredProviderTokens>(key);
+      if (!entry) return undefined;
+      const found = await open(sealer, entry);
+      const check = [{ key, version: entry.version }];
+      // After a lost race it is read again: a token that was renewed meanwhile is the one to revoke.
+      return await access.store.commit({ check, remove: [key] }) ? found : LOST_RACE;
+    });
     if (tokens && revoking) await revokeTokens(access, revoking, String(user), tokens);
     count++;
   }

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { listAll, type Store } from "../../store/store.ts";
+import { type Commit, listAll, type Store } from "../../store/store.ts";
 import {
   linkedAccountKey,
   providerTokensKey,
@@ -274,6 +274,27 @@ test("offline_access is asked for where the metadata lists it", async () => {
   assert.is(await ask({ keepTokens: true }), "openid profile email offline_access");
   assert.is(await ask({}), "openid profile email");
   assert.is(await ask({ keepTokens: true, scope: "openid mail" }), "openid mail");
+});
+
+test("tokens that are refreshed while those of a provider end are revoked as they are then", async () => {
+  const { provider, store, servers, id } = await newKeepers({ expires_in: 1 });
+  const [server] = servers;
+  server!.advance(2);
+  const { commit } = store;
+  let isDone = false;
+  Object.assign(store, {
+    async commit(changes: Commit) {
+      if (!isDone) {
+        isDone = true;
+        await tokenOf(server!, id);
+      }
+      return await commit.call(store, changes);
+    },
+  });
+  assert.is(await endProviderTokens(server!.service.providerAccess, "oidc"), 1);
+  assert.equal(await store.list(["provider_tokens"]), []);
+  assert.is(refreshesOf(provider), 1);
+  assert.ok(provider.revoked.some((token) => provider.refreshTokens.has(token)));
 });
 
 test.run();
