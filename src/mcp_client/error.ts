@@ -79,3 +79,11 @@ export class ConnectionError extends Error {
     this.mayHaveRun = mayHaveRun;
   }
 }
+
+/** Whether the same message may succeed later: no connection, too many requests, or a server that fails for now. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof ConnectionError)) return false;
+  const { reason, status = 0 } = error;
+  return reason === "unreachable" ||
+    reason === "status" && (status === 429 || status >= 500 && status !== 501);
+}

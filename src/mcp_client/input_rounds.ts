@@ -6,7 +6,7 @@
  * @module
  */
 import type { AnswerServerRequest, ClientCapabilities, ClientExchange } from "./client.ts";
-import { ConnectionError, McpError } from "./error.ts";
+import { ConnectionError, isPassing, McpError } from "./error.ts";
 import type { JsonObject } from "./limits.ts";
 import { isObject } from "./message.ts";
 import { isDeclared } from "./server_requests.ts";
@@ -22,6 +22,8 @@ const RETRY_MS = 200;
 const DEFAULT_POLL_MS = 1000;
 const MIN_POLL_MS = 50;
 const MAX_POLL_MS = 60_000;
+/** How long a server that has a task may be away. */
+const MAX_OUTAGE_MS = 60_000;
 
 /** A request that has a first result. */
 export interface Unfinished {
@@ -121,6 +123,7 @@ async function pollTask(created: JsonObject, request: Unfinished): Promise<JsonO
   const signal = exchange.signal ?? new AbortController().signal;
   const answered = new Set<string>();
   const began = performance.now();
+  const readTask = createTaskReader(taskId, request);
   let task = created;
   try {
     for (;;) {
@@ -141,13 +144,32 @@ async function pollTask(created: JsonObject, request: Unfinished): Promise<JsonO
         }
       }
       await wait(toPollInterval(pollIntervalMs), signal);
-      task = await send("tasks/get", { taskId }, exchange);
+      task = await readTask(task);
     }
   } catch (error) {
     const isOver = task.status === "completed" || task.status === "failed" || task.status === "cancelled";
     if (!isOver) send("tasks/cancel", { taskId }, { ...exchange, signal: undefined }).catch(() => {});
     throw error;
   }
+}
+
+/** Reads a task again and again: what was read last counts while the server is away, for up to a minute at a time. */
+export function createTaskReader(
+  taskId: unknown,
+  { exchange, send }: Pick<Unfinished, "exchange" | "send">,
+): (last: JsonObject) => Promise<JsonObject> {
+  let away: number | undefined;
+  return async (last) => {
+    try {
+      const task = await send("tasks/get", { taskId }, exchange);
+      away = undefined;
+      return task;
+    } catch (error) {
+      away ??= performance.now();
+      if (!isPassing(error) || performance.now() - away > MAX_OUTAGE_MS) throw error;
+      return last;
+    }
+  };
 }
 
 /** Milliseconds until a task is polled again. @param wanted by the server */

@@ -131,6 +131,7 @@ function taskServer(...states: Record<string, unknown>[]) {
     }
     if (method !== "tasks/get") return result(received, { resultType: "complete" });
     state = Math.min(state + 1, states.length - 1);
+    if (states[state]!.status === "away") return new Response(null, { status: 503 });
     return result(received, { resultType: "complete", taskId: "t1", pollIntervalMs: 1, ...states[state] });
   });
 }
@@ -154,6 +155,16 @@ test("a task is polled, gets each input once, and ends with its result", async (
     { taskId: "t1", inputResponses: { a: { action: "accept" } } },
   ]);
   assert.is(server.received.at(-1)!.headers.get("mcp-name"), "t1");
+  assert.equal(sent(server, "tasks/cancel"), []);
+});
+
+test("a task goes on when its server is away for some polls", async () => {
+  const away = { status: "away" };
+  const server = taskServer(away, away, { status: "working" }, away, {
+    status: "completed",
+    result: { content: [] },
+  });
+  assert.equal(await connect(server).request("tools/call", call), { content: [] });
   assert.equal(sent(server, "tasks/cancel"), []);
 });
 

@@ -5,8 +5,8 @@
  * @module
  */
 import type { ClientExchange } from "./client.ts";
-import { ConnectionError } from "./error.ts";
-import { toPollInterval, type Unfinished } from "./input_rounds.ts";
+import { ConnectionError, isPassing } from "./error.ts";
+import { createTaskReader, toPollInterval, type Unfinished } from "./input_rounds.ts";
 import type { JsonObject } from "./limits.ts";
 import { isObject } from "./message.ts";
 import { wait } from "./wait.ts";
@@ -34,8 +34,14 @@ export async function followLegacyTask(created: JsonObject, request: Unfinished)
   const { onProgress, ...others } = exchange;
   const followed: ClientExchange = { ...others, signal: stop.signal };
   try {
-    const result = send("tasks/result", { taskId }, { ...followed, timeout: duration });
+    const ask = () => send("tasks/result", { taskId }, { ...followed, timeout: duration });
     const polled = poll(created, { ...request, exchange: followed }, onProgress);
+    // Where the connection is lost, the result is asked for again when the task has ended.
+    const result = ask().catch(async (error) => {
+      if (!isPassing(error)) throw error;
+      await polled;
+      return await ask();
+    });
     return await Promise.race([result, polled.then(() => result)]);
   } catch (error) {
     // A task that has ended cannot be cancelled, and says so.
@@ -57,6 +63,7 @@ async function poll(
   const began = performance.now();
   let messages = 0;
   let message: unknown;
+  const readTask = createTaskReader(taskId, { exchange, send });
   for (let task = created; task.status !== "completed" && task.status !== "failed";) {
     if (task.status === "cancelled") throw new ConnectionError("closed", server, "cancelled the task");
     if (performance.now() - began >= duration) {
@@ -67,6 +74,6 @@ async function poll(
       onProgress?.(++messages, undefined, task.statusMessage);
     }
     await wait(toPollInterval(task.pollInterval), exchange.signal!);
-    task = await send("tasks/get", { taskId }, exchange);
+    task = await readTask(task);
   }
 }

@@ -59,10 +59,13 @@ function taskServer({ states, outcome = { result: DONE }, asks = false }: Script
       const poll = polls.get(taskId) ?? 0;
       polls.set(taskId, poll + 1);
       const status = states[Math.min(poll, states.length - 1)]!;
+      if (status === "away") return new Response(null, { status: 503 });
       if (poll === states.length - 1 && !asks) waiting.get(taskId)?.();
       return respond({ result: { ...task(taskId, status), statusMessage: `poll ${poll + 1}` } });
     }
     if (message.method !== "tasks/result") return respond({ result: {} });
+    const polled = polls.get(taskId) ?? 0;
+    if (states[0] === "away") return polled === 0 ? new Response(null, { status: 503 }) : respond(outcome!);
     const isOver = new Promise<void>((resolve) => waiting.set(taskId, resolve));
     if (asks) {
       const params = {
@@ -102,6 +105,15 @@ test("a task is polled, and its result is that of the call", async () => {
   assert.equal(await call("t", { onProgress }), DONE);
   assert.equal(sent(server, "tasks/result"), [{ taskId: "t" }]);
   assert.equal(messages.slice(0, 2), ["poll 1", "poll 2"]);
+  assert.equal(sent(server, "tasks/cancel"), []);
+  await client.close();
+});
+
+test("a task goes on when its server is away, and its result is asked for again", async () => {
+  const server = taskServer({ states: ["away", "working", "away", "completed"] });
+  const { client, call } = connect(server);
+  assert.equal(await call(), DONE);
+  assert.is(sent(server, "tasks/result").length, 2);
   assert.equal(sent(server, "tasks/cancel"), []);
   await client.close();
 });

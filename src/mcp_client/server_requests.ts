@@ -7,7 +7,7 @@ import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND } from "../jsonrpc/er
 import type { Call, Calls } from "./calls.ts";
 import type { AnswerServerRequest, ClientCapabilities } from "./client.ts";
 import { unrefTimer } from "../timer.ts";
-import { ConnectionError, McpError } from "./error.ts";
+import { isPassing, McpError } from "./error.ts";
 import type { JsonObject } from "./limits.ts";
 import { isObject } from "./message.ts";
 import { META_PREFIX } from "./revision.ts";
@@ -92,6 +92,7 @@ export class ServerRequests {
       try {
         return await this.#options.respond(text, caller);
       } catch (error) {
+        // Servers ignore a response that they have already.
         if (!isPassing(error) || pause > MAX_PAUSE_MS || !retries()) return;
       }
       await new Promise<void>((resolve) => unrefTimer(setTimeout(resolve, pause)));
@@ -132,14 +133,6 @@ export class ServerRequests {
       return toWritable({ error: { code, message, data } });
     }
   }
-}
-
-/** Whether the server may accept a response later: servers ignore one that they have already. */
-function isPassing(error: unknown): boolean {
-  if (!(error instanceof ConnectionError)) return false;
-  const { reason, status = 0 } = error;
-  return reason === "unreachable" ||
-    reason === "status" && (status === 429 || status >= 500 && status !== 501);
 }
 
 const FAILED: JsonObject = { error: { code: INTERNAL_ERROR, message: "The client could not answer" } };
