@@ -127,7 +127,7 @@ async function run(
       ? await collectCredentials(options, request, context)
       : { credentials: { headers: {}, query: [], cookies: [] }, used: {} };
     const answer = await fetchAnswer(planned, credentials, context.signal, options);
-    return { answer: await redact(answer, credentials), used };
+    return { answer: await redact(answer, credentials, options.headers), used };
   };
   let { answer, used } = await attempt();
   const isRefused = isAuthorized && (answer.status === 401 || answer.status === 403);

@@ -9,6 +9,8 @@ import { WorkSlice } from "../http/work_slice.ts";
 import type { Answer } from "./answer.ts";
 import type { Credentials } from "./security.ts";
 
+/** Other fixed fields, such as a version or a language, may well be in an answer. */
+const CREDENTIAL_NAME = /auth|key|token|secret|cookie|password|credential|session|signature/i;
 /** A shorter value may be in an answer by chance. */
 const MIN_SECRET_CHARACTERS = 8;
 /** Escapes in escapes, such as a URL in JSON. */
@@ -23,9 +25,22 @@ const ESCAPE = new RegExp(
 );
 const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** The answer, with its header fields, without the credentials of its request. */
-export async function redact(answer: Answer, credentials: Credentials): Promise<Answer> {
-  const secrets = secretsOf(credentials).map((secret) => toBinary(new TextEncoder().encode(secret)));
+/**
+ * The answer, with its header fields, without the credentials of its request.
+ * @param fixed header fields of every request, of which those with the name of a credential are one
+ */
+export async function redact(
+  answer: Answer,
+  credentials: Credentials,
+  fixed: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  const named = Object.entries(fixed).filter(([name]) => CREDENTIAL_NAME.test(name));
+  const headers = { ...Object.fromEntries(named), ...credentials.headers };
+  return await hideAll(answer, secretsOf({ ...credentials, headers }));
+}
+
+async function hideAll(answer: Answer, values: readonly string[]): Promise<Answer> {
+  const secrets = values.map((secret) => toBinary(new TextEncoder().encode(secret)));
   if (secrets.length === 0) return answer;
   const hide = async (text: string): Promise<string> =>
     new TextDecoder("utf-8", { ignoreBOM: true }).decode(

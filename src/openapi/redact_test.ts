@@ -32,6 +32,17 @@ test("an answer that repeats the credentials is given without them", async () =>
   assert.match(result, /\*\*\*\*/);
 });
 
+test("fixed header fields with the name of a credential are removed from answers, too", async () => {
+  const headers = { "X-Api-Key": "operator-key-3", "X-Version": "version-2026-11" };
+  const api = newApi(
+    { document: oneOperation({}), headers },
+    ({ headers }) => Response.json([headers.get("x-api-key"), headers.get("x-version")]),
+  );
+  const result = JSON.stringify(await api.call("op"));
+  assert.not.match(result, "operator-key-3");
+  assert.match(result, "version-2026-11");
+});
+
 test("header fields of an answer are given without the credentials", async () => {
   const answers = (status: number, type: string) =>
     newApi(
