@@ -80,7 +80,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Whether the same message may succeed later: no connection, too many requests, or a server that fails for now. */
+/** Whether the same message may succeed later: no connection, too many requests, or a failure of the server. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof ConnectionError)) return false;
   const { reason, status = 0 } = error;

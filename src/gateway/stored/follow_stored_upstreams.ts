@@ -43,7 +43,7 @@ export function followStoredUpstreams(options: FollowOptions): FollowedUpstreams
   const { store, sealer, upstreams, endConnections, isConfigured, onProblem } = options;
   /** The version of each record that was read and used, or refused. */
   const seen = new Map<string, string>();
-  /** Refused for now: what one lacks, such as a free prefix, may be there after another change. */
+  /** Tried again after each change: that may free what one lacks, such as a prefix. */
   const refused = new Set<string>();
   /** Removed, and the connections of their users may not have ended. */
   const removed = new Set<string>();
