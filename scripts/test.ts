@@ -3,7 +3,7 @@
  * summary, the slowest files, and a last line `N passed, N failed, N skipped`. Exit code 1 when a test failed,
  * crashed or timed out, or when no test ran.
  *
- *   npm test                       every portable test on all runtimes, and the short process tests on Node
+ *   npm test                       portable tests on all runtimes (the long ones on Node), short process tests on Node
  *   npm run test:all               all tests
  *   node scripts/test.ts [--part short|rest|all] [--only TEXT] [--runtime node,deno,bun,workerd] [--times FILE]
  *

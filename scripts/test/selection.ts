@@ -1,7 +1,8 @@
 /**
  * Selects which test files run on which runtime and in which part: `npm test` runs the short part, `npm run test:all` all.
  *
- * - A portable file runs on Node, Deno, Bun and workerd.
+ * - A portable file runs on Node, Deno, Bun and workerd. One that takes long, or runs alone, is in the short part on Node
+ *   only, and in the rest on the other runtimes.
  * - A file `*_node_test.ts` needs a file system or processes: it does not run on workerd, and in the short part only on
  *   Node.
  * - A process test whose subject does not depend on the runtime that runs it runs on Node only ({@linkcode NODE_ONLY}).
@@ -74,7 +75,9 @@ export const NODE_ONLY: readonly { readonly files: RegExp; readonly reason: stri
 /** One run of the conformance kit. */
 const SHORT = /^conformance\/targets\/trivet_memory_node_test/;
 /** Process tests that take longer are not short. */
-const MAX_SHORT_SECONDS = 4;
+const MAX_PROCESS_SECONDS = 4;
+/** Portable tests that take longer are short on Node only. */
+const MAX_PORTABLE_SECONDS = 2;
 /**
  * Files that measure processor time or memory, which other processes would affect, or that interrupt an engine or a
  * connection that others use.
@@ -106,7 +109,8 @@ export function isSelected(file: string, runtime: Runtime, part: Part, times: Ti
 }
 
 function isShort(file: string, runtime: Runtime, times: Times): boolean {
-  if (!needsProcess(file)) return true;
+  const seconds = times[file] ?? 0;
+  if (!needsProcess(file)) return runtime === "node" || !runsAlone(file) && seconds <= MAX_PORTABLE_SECONDS;
   if (runtime !== "node") return false;
-  return SHORT.test(file) || !LONG.test(file) && (times[file] ?? 0) <= MAX_SHORT_SECONDS;
+  return SHORT.test(file) || !LONG.test(file) && seconds <= MAX_PROCESS_SECONDS;
 }

@@ -42,6 +42,19 @@ test("process tests run in the short part only on Node and only up to 4 seconds"
   assert.ok(isSelected("src/b_node_test.ts", "node", "rest", times));
 });
 
+test("a portable test that takes over 2 seconds, or runs alone, is short on Node only, and runs on all runtimes", () => {
+  const budget = "src/oauth/request_budget_test.ts";
+  for (const file of ["src/slow_test.ts", budget]) {
+    for (const runtime of ["node", "deno", "bun", "workerd"] as const) {
+      const part = runtime === "node" ? "short" : "rest";
+      const other = runtime === "node" ? "rest" : "short";
+      assert.ok(isSelected(file, runtime, part, { "src/slow_test.ts": 3 }), `${runtime} ${file}`);
+      assert.not(isSelected(file, runtime, other, { "src/slow_test.ts": 3 }), `${runtime} ${file}`);
+      assert.ok(isSelected(file, runtime, "all", { "src/slow_test.ts": 3 }), `${runtime} ${file}`);
+    }
+  }
+});
+
 test("a process test whose subject is the same on every runtime runs on Node only, with a reason", () => {
   const browser = "src/end_to_end/oauth/browser_node_test.ts";
   assert.ok(isSelected(browser, "node", "rest", {}));
