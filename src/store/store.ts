@@ -127,7 +127,10 @@ export interface Store {
   now?(): number;
   /** The live record at `key`, or `undefined` when it is absent or expired. Do not change the value. */
   get<Value = unknown>(key: Key, options?: GetOptions): Promise<Entry<Value> | undefined>;
-  /** Live records strictly below `prefix`, in key order; at most `limit` (100 when left out). */
+  /**
+   * Live records strictly below `prefix`, in key order: `limit` of them (100 when left out), and fewer only when there are no
+   * more.
+   */
   list<Value = unknown>(prefix: Key, options?: ListOptions): Promise<Entry<Value>[]>;
   /** Resolves to `true` when the commit is done and durable, `false` when a check failed and nothing was changed. */
   commit(commit: Commit): Promise<boolean>;
@@ -181,10 +184,14 @@ export async function take<Value = unknown>(store: Store, key: Key): Promise<Val
   return won ? entry.value : undefined;
 }
 
+const PAGE = 100;
+
 /** All records below a prefix, read in pages. Not for use in requests. */
 export async function* listAll<Value = unknown>(store: Store, prefix: Key): AsyncGenerator<Entry<Value>> {
-  for (let page = await store.list<Value>(prefix); page.length > 0;) {
+  for (let after: Key | undefined;;) {
+    const page = await store.list<Value>(prefix, { after, limit: PAGE });
     yield* page;
-    page = await store.list<Value>(prefix, { after: page.at(-1)!.key });
+    if (page.length < PAGE) return;
+    after = page.at(-1)!.key;
   }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import * as assert from "uvu/assert";
-import { compareAndSet, putIfAbsent } from "../store.ts";
+import { compareAndSet, listAll, putIfAbsent } from "../store.ts";
 import type { ContractSuite } from "./suite.ts";
 
 export function expiryTests(test: ContractSuite): void {
@@ -18,6 +18,20 @@ export function expiryTests(test: ContractSuite): void {
     assert.equal(await store.list(["t"]), []);
     assert.is(await putIfAbsent(store, ["t", "x"], 2), true);
     assert.is((await store.get(["t", "x"]))?.value, 2);
+  });
+
+  test("list() returns as many records as asked for, however many before them have expired", async ({ store, clock }) => {
+    const expires = clock.now() + 1000;
+    await store.commit({
+      set: Array.from({ length: 250 }, (_, i) => ({ key: ["x", i], value: i, ...(i < 140 && { expires }) })),
+    });
+    clock.advance(1001);
+    for (const reverse of [false, true]) {
+      assert.is((await store.list(["x"], { reverse })).length, 100);
+      assert.is((await store.list(["x"], { limit: 110, reverse })).length, 110);
+      assert.is((await store.list(["x"], { limit: 200, reverse })).length, 110);
+    }
+    assert.is((await Array.fromAsync(listAll(store, ["x"]))).length, 110);
   });
 
   test("get() and list() return expires, and no such member for a record without expiry", async ({ store, clock }) => {
