@@ -44,23 +44,35 @@ export async function endUserGrant(store: Store, user: string, id: string): Prom
  * @returns `false` when the user allowed it nothing
  */
 export async function endUserGrants(store: Store, user: string, client?: string): Promise<boolean> {
+  return client === undefined ? await endAll(store, user) : await endOfClient(store, user, client);
+}
+
+async function endAll(store: Store, user: string): Promise<boolean> {
+  const hadConsents = await removeBelow(store, ["consent", user]);
+  await markGrantsEnded(store, user);
+  const hadGrants = await removeBelow(store, userGrantsPrefix(user), (key) => grantKeys(user, idOf(key)));
+  return hadConsents || hadGrants;
+}
+
+async function endOfClient(store: Store, user: string, client: string): Promise<boolean> {
   const grants = userGrantsPrefix(user);
-  const consents = client === undefined ? ["consent", user] : consentsPrefix(user, client);
-  const idOf = (key: Key) => String(key.at(-1));
+  const consents = consentsPrefix(user, client);
   const isOfClient = async (key: Key) =>
-    client === undefined || (await store.get<Grant>(grantKey(idOf(key))))?.value.client_id === client;
+    (await store.get<Grant>(grantKey(idOf(key))))?.value.client_id === client;
   // The name of a client comes from a form: only of one that has access is anything stored.
-  const hasAccess = await hasRecord(store, consents) || await hasRecord(store, grants, isOfClient);
-  if (client !== undefined && !hasAccess) {
+  if (!await hasRecord(store, consents) && !await hasRecord(store, grants, isOfClient)) {
     await waitForRemoval(store, grantKey(user));
     return false;
   }
-  // Those of a client are few, and go with the mark: without them a call after an interruption would find no access.
-  const remembered = client === undefined ? [] : await Array.fromAsync(listAll(store, consents));
-  if (client === undefined) await removeBelow(store, consents);
+  // They are few, and go with the mark: without them a call after an interruption would find no access.
+  const remembered = await Array.fromAsync(listAll(store, consents));
   await markGrantsEnded(store, user, client, remembered.map(({ key }) => key));
   await removeBelow(store, grants, async (key) => await isOfClient(key) ? grantKeys(user, idOf(key)) : []);
-  return hasAccess;
+  return true;
+}
+
+function idOf(key: Key): string {
+  return String(key.at(-1));
 }
 
 async function hasRecord(

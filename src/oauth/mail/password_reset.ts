@@ -142,8 +142,9 @@ export async function resetPassword(
   as.observe({ type: "password_reset", user: user.id, ip: context.ip });
   const values = { user: user.username };
   sendLater(as, context, () => writeMail(as, { kind: "password_changed", to: user.email, language }, values));
-  // Those that began with the old password meanwhile.
+  // What began with the old password meanwhile.
   await endUserSessions(as.store, user.id);
+  if (endGrants) await endUserGrants(as.store, user.id);
   return { user };
 }
 

@@ -279,6 +279,37 @@ test("what the user allowed applications ends only if they ask for it", async ()
   }
 });
 
+test("attack: a login with the old password that is under way during the reset leaves no access", async () => {
+  const server = await newMailServer();
+  const link = await newLink(server);
+  const { commit } = server.store;
+  const [waits, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let attack: Promise<unknown> | undefined;
+  Object.assign(server.store, {
+    async commit(...call: Parameters<typeof commit>) {
+      const [{ set = [], remove = [] }] = call;
+      const isReset = !attack && remove.some(([kind]) => kind === "password_reset");
+      if (isReset) {
+        server.advance(1);
+        attack = server.tokens();
+        await waits.promise;
+      } else if (set.some(({ key }) => key[0] === "session")) {
+        waits.resolve();
+        await done.promise;
+      }
+      const isDone = await commit.apply(server.store, call);
+      if (isReset) {
+        done.resolve();
+        await attack;
+      }
+      return isDone;
+    },
+  });
+  assert.is((await reset(server, link, { end_grants: "yes" })).status, 200);
+  assert.ok(attack);
+  assert.equal(await listUserGrants(server.store, (await aliceOf(server)).id), []);
+});
+
 test("without sendMail, and where passwords are not this server's, there are no such pages", async () => {
   const authenticateUser = () => Promise.resolve(undefined);
   for (const options of [{ sendMail: undefined }, { authenticateUser }, { passwordLogin: false }]) {
