@@ -15,6 +15,7 @@ import type { ModernWriter } from "../modern.ts";
 import { optionalObject, requireObject } from "../schema/params.ts";
 import type { Principal } from "../../http/principal.ts";
 import { WorkSlice } from "../../http/work_slice.ts";
+import { StoreUnavailableError } from "../../store/store.ts";
 import type { Registry } from "../definition/registry.ts";
 import { type OnSubscribed, REPEAT_SUBSCRIBED_MS } from "../session/session_changes.ts";
 import { requireResource } from "../session/subscriptions.ts";
@@ -184,7 +185,10 @@ async function acceptFilter(
   };
 }
 
-/** As `resources/subscribe`: the updates of a resource are only for those who may read it. */
+/**
+ * As `resources/subscribe`: the updates of a resource are only for those who may read it.
+ * @throws {StoreUnavailableError} the client asks again: the updates of a resource that was left out would not reach it
+ */
 async function readableUris(uris: readonly string[], registry: Registry, call: Call): Promise<string[]> {
   const reads = { left: MAX_LISTEN_READS };
   const slice = new WorkSlice();
@@ -193,7 +197,12 @@ async function readableUris(uris: readonly string[], registry: Registry, call: C
   for (const uri of new Set(uris)) {
     if (slice.isOver) await slice.yield();
     if (call.isCancelled) break;
-    await requireResource(registry, uri, call, reads).then(() => readable.push(uri), () => {});
+    try {
+      await requireResource(registry, uri, call, reads);
+      readable.push(uri);
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) throw error;
+    }
   }
   return readable;
 }

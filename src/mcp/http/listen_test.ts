@@ -2,7 +2,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import * as v from "valibot";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import { prompt, resource, tool } from "../definition/define.ts";
+import { StoreUnavailableError } from "../../store/store.ts";
+import { prompt, resource, resourceTemplate, tool } from "../definition/define.ts";
 import { client, META, modern, modernHeaders, modernParams, readEvents } from "../test_exchange.ts";
 import { newServer } from "../test_server.ts";
 
@@ -74,6 +75,28 @@ test("a filter is not accepted for lists without definitions", async () => {
   assert.equal(params.notifications, { toolsListChanged: true });
   assert.is(params._meta[META + "subscriptionId"], 5);
   await events.cancel();
+});
+
+test("while the store is unavailable no resource is left out of the filter: the client asks again", async () => {
+  let failure: Error | undefined;
+  const exists = (): boolean => {
+    if (failure) throw failure;
+    return true;
+  };
+  const template = resourceTemplate({ uriTemplate: "note://{id}", name: "n", exists, read: () => "x" });
+  const { server } = newServer({ definitions: [template] });
+  const filter = { resourceSubscriptions: ["note://1"] };
+  failure = new StoreUnavailableError("stopped");
+  const refused = await listen(server, filter);
+  assert.is(refused.status, 503);
+  assert.is(refused.headers.get("retry-after"), "1");
+  for (const next of [new Error("a fault of this resource"), undefined]) {
+    failure = next;
+    const events = readEvents(await listen(server, filter));
+    const { notifications } = (await events.message()).params;
+    assert.equal(notifications.resourceSubscriptions, next ? [] : ["note://1"]);
+    await events.cancel();
+  }
 });
 
 test("a filter is accepted for lists of a source that has nothing yet, and its first tool is announced", async () => {
