@@ -29,8 +29,16 @@ function toLabel(name) {
 function withoutNull(schema) {
   const [first] = (schema.anyOf ?? schema.oneOf ?? []).filter((each) => each.type !== "null");
   const plain = first ? { ...schema, ...first } : schema;
-  return Array.isArray(plain.type) ? { ...plain, type: plain.type.find((each) => each !== "null") } : plain;
+  return {
+    ...plain,
+    type: [plain.type].flat().find((each) => each !== "null"),
+    enum: plain.enum?.filter((each) => each !== null),
+  };
 }
+
+/** Whether null removes the property. */
+const isRemovable = (schema) =>
+  [schema, ...schema.anyOf ?? [], ...schema.oneOf ?? []].some(({ type }) => [type].flat().includes("null"));
 
 const isTextList = (schema) => schema.type === "array" && withoutNull(schema.items ?? {}).type === "string";
 
@@ -121,19 +129,19 @@ function showDialog(title, fill) {
 function showForm({ title, text, properties, required, present, action, isDanger, send }) {
   return showDialog(title, (done) => {
     const controls = Object.entries(properties).map(([name, schema]) => {
-      const value = present?.[name] ?? undefined;
-      return { name, schema, value, ...makeControl(name, schema, value, required.includes(name)) };
+      const made = makeControl(name, schema, present?.[name] ?? undefined, required.includes(name));
+      // As the control shows it: an empty list looks like none, and what the administrator left alone must stay.
+      return { name, schema, ...made, before: present && JSON.stringify(made.read()) };
     });
     const problem = el("p", { class: "problem", role: "alert", hidden: true });
     const button = el("button", { class: isDanger ? "danger" : "" }, action);
     const toInput = () => {
       const input = {};
-      for (const { name, schema, value, read } of controls) {
+      for (const { name, schema, before, read } of controls) {
         const now = read();
-        const isSame = JSON.stringify(now) === JSON.stringify(value);
-        if (present && isSame) continue;
+        if (present && JSON.stringify(now) === before) continue;
         if (now !== undefined) input[name] = now;
-        else if (present && value !== undefined) input[name] = schema.anyOf ? null : withoutNull(schema).type === "string" ? "" : null;
+        else if (present) input[name] = isRemovable(schema) || withoutNull(schema).type !== "string" ? null : "";
       }
       return input;
     };
