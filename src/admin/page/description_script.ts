@@ -8,9 +8,9 @@
 export const DESCRIPTION_SCRIPT: string = `
 /** Columns of lists; other lists show their first ones. */
 const COLUMNS = {
-  "/users": ["username", "name", "email", "role", "locked_at"],
-  "/clients": ["id", "name", "source", "token_endpoint_auth_method", "created_at"],
-  "/keys": ["name", "scopes", "workspace", "created_at"],
+  "/users": ["username", "name", "email", "role", "locked"],
+  "/clients": ["id", "name", "source", "token_endpoint_auth_method", "created"],
+  "/keys": ["name", "scopes", "workspace", "created"],
   "/audit": ["time", "type", "fields"],
   "/tool_calls": ["time", "tool", "principal", "failed"],
   "/upstreams": ["name", "server", "state", "tools", "last_error"],

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { describeApi } from "../openapi.ts";
 import { newAdmin } from "../test_admin.ts";
-import { openForm } from "./test_browser.ts";
+import { openForm, runScript } from "./test_browser.ts";
 
 const test = suite("admin/page/form");
 const description = describeApi("https://trivet.example");
@@ -57,6 +57,17 @@ test("an empty text stays a text where null is not allowed", async () => {
 test("a choice that can be removed offers its words, and not null", () => {
   const select = openForm(description, "updateClient", {}).controls.get("subject_type")!;
   assert.equal(select.all().map(({ value }) => value), ["", "public", "pairwise"]);
+});
+
+test("lists have the columns that the page chooses for them", () => {
+  const { COLUMNS, readDescription } = runScript("COLUMNS, readDescription");
+  const operations = readDescription(description);
+  for (const [path, columns] of Object.entries<string[]>(COLUMNS)) {
+    const { member } = operations.find((each: { method: string; path: string }) =>
+      each.method === "GET" && each.path === path
+    );
+    for (const name of columns) assert.ok(Object.hasOwn(member.properties, name), `${path}: ${name}`);
+  }
 });
 
 test.run();

@@ -79,13 +79,17 @@ export interface FakeForm {
   submit(): Promise<Record<string, unknown>>;
 }
 
-/** Runs the script, and opens the form of an operation. */
+/** Runs the scripts of forms and of the description. @param names what they define and the test needs */
+export function runScript(names: string, document: unknown = undefined): Any {
+  const script = `class ApiError extends Error {}\n${FORM_SCRIPT}${DESCRIPTION_SCRIPT}return { ${names} };`;
+  return new Function("document", script)(document);
+}
+
+/** Opens the form of an operation. */
 export function openForm(description: unknown, id: string, present?: object): FakeForm {
   const body = new FakeElement("body");
   const document = { body, createElement: (name: string) => new FakeElement(name) };
-  const script = `class ApiError extends Error {}\n${FORM_SCRIPT}${DESCRIPTION_SCRIPT}
-    return { showForm, readDescription };`;
-  const { showForm, readDescription }: Any = new Function("document", script)(document);
+  const { showForm, readDescription }: Any = runScript("showForm, readDescription", document);
   const operation = readDescription(description).find((each: Any) => each.id === id);
   let sent: Record<string, unknown> = {};
   void showForm({
