@@ -6,7 +6,7 @@
 import { html, type Markup } from "../../http/page.ts";
 import { hiddenFields, inputField, problemNote } from "../pages/parts.ts";
 import type { PageContent } from "../pages/page_module.ts";
-import { fill, fillText, formatDuration } from "../pages/text.ts";
+import { fill, fillText, formatWait } from "../pages/text.ts";
 import { type AccountWriting, backLink, doneNote } from "./account_parts.ts";
 import type {
   AccountEmailView,
@@ -111,7 +111,7 @@ export function writeEmail(view: AccountEmailView, { texts, language }: AccountW
   const { account, action, hidden, email, isVerifiedFirst, problem } = view;
   const problemText = problem &&
     (problem.code === "email_invalid" ? texts.accountEmailInvalid : fillText(texts.accountTooManyAttempts, {
-      duration: formatDuration(language, problem.seconds),
+      duration: formatWait(language, problem.seconds),
     }));
   return {
     title: texts.accountChangeEmail,
@@ -184,7 +184,7 @@ function passwordProblem(
 ): string | Markup | undefined {
   if (!problem) return undefined;
   if (problem.code === "too_many_attempts") {
-    return fill(texts.accountTooManyAttempts, { duration: formatDuration(language, problem.seconds) });
+    return fill(texts.accountTooManyAttempts, { duration: formatWait(language, problem.seconds) });
   }
   const text = {
     wrong_password: texts.accountPasswordWrong,

@@ -7,7 +7,7 @@ import { html, type Markup } from "../../http/page.ts";
 import type { ProblemView } from "../pages/basic_views.ts";
 import { inputField, problemNote } from "../pages/parts.ts";
 import type { PageContent, Writers, Writing } from "../pages/page_module.ts";
-import { fill, fillText, formatDuration } from "../pages/text.ts";
+import { fill, fillText, formatWait } from "../pages/text.ts";
 import type { BasicTexts } from "../pages/texts_en.ts";
 import type { PasswordProblem } from "../users/password_policy.ts";
 import type { MailTexts } from "./texts_en.ts";
@@ -36,7 +36,7 @@ export function describePasswordProblem(
     case "other_link":
       return html`${texts.linkOther}`;
     case "busy":
-      return fill(texts.passwordBusy, { duration: formatDuration(language, seconds) });
+      return fill(texts.passwordBusy, { duration: formatWait(language, seconds) });
   }
 }
 
@@ -59,7 +59,7 @@ export const WRITERS: Writers<MailPageView, MailPageTexts> = {
         problem &&
           (problem.code === "missing"
             ? texts.forgotMissing
-            : fill(texts.tooManyAttempts, { duration: formatDuration(language, problem.seconds ?? 1) })),
+            : fill(texts.tooManyAttempts, { duration: formatWait(language, problem.seconds ?? 1) })),
       )}
       <form method="post" action="${action}">
         ${inputField({

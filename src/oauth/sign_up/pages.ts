@@ -8,7 +8,7 @@ import { describePasswordProblem } from "../mail/pages.ts";
 import type { MailTexts } from "../mail/texts_en.ts";
 import { inputField, problemNote } from "../pages/parts.ts";
 import type { Writers, Writing } from "../pages/page_module.ts";
-import { fill, fillText, formatDuration } from "../pages/text.ts";
+import { fill, fillText, formatWait } from "../pages/text.ts";
 import type { BasicTexts } from "../pages/texts_en.ts";
 import type { SignUpTexts } from "./texts_en.ts";
 import type { SignUpPageView, SignUpRefusedView, SignUpView } from "./views.ts";
@@ -48,7 +48,7 @@ function problemText(
   const { code, seconds = 1 } = problem;
   switch (code) {
     case "too_many_attempts":
-      return fill(texts.tooManyAttempts, { duration: formatDuration(language, seconds) });
+      return fill(texts.tooManyAttempts, { duration: formatWait(language, seconds) });
     case "too_short":
     case "too_long":
     case "breached":
@@ -152,7 +152,7 @@ export const WRITERS: Writers<SignUpPageView, SignUpPageTexts> = {
         problem &&
           (problem.code === "wrong_password"
             ? texts.signUpWrongPassword
-            : fill(texts.tooManyAttempts, { duration: formatDuration(language, problem.seconds ?? 1) })),
+            : fill(texts.tooManyAttempts, { duration: formatWait(language, problem.seconds ?? 1) })),
       )}
       <form method="post" action="${action}">
         ${needsPassword && inputField({
