@@ -19,10 +19,10 @@ import { createRecoveryCodes, recoveryDigest } from "./recovery_code.ts";
 export const MAX_PASSKEYS = 20;
 export const MAX_NAME_CHARACTERS = 64;
 
-/** A name on one line. */
+/** A name on one line, cut without half of a surrogate pair: strict JSON parsers refuse it. */
 export function toFactorName(text: string): string {
   // deno-lint-ignore no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f]+/g, " ").trim().slice(0, MAX_NAME_CHARACTERS);
+  return text.replace(/[\u0000-\u001f\u007f]+/g, " ").trim().slice(0, MAX_NAME_CHARACTERS).toWellFormed();
 }
 
 /** Replaces the authenticator app of the user. */

@@ -6,7 +6,14 @@ import { findLinkedUser } from "../sign_in/linked_account.ts";
 import { removeUser } from "../users/remove_user.ts";
 import { ISSUER } from "../test_server.ts";
 import { addUser } from "../users/user.ts";
-import { addPasskey, removeFactors, removeTotp, renewRecoveryCodes, setTotp } from "./change_factors.ts";
+import {
+  addPasskey,
+  removeFactors,
+  removeTotp,
+  renewRecoveryCodes,
+  setTotp,
+  toFactorName,
+} from "./change_factors.ts";
 import type { Passkey } from "./factor_record.ts";
 
 import { newAuthenticator } from "./test_authenticator.ts";
@@ -30,6 +37,10 @@ test("removeFactors() removes every factor and the codes of a user, and frees th
   assert.ok(await removeFactors(store, "u1"));
   assert.is(await left(store), 0);
   assert.ok(await addPasskey(store, "u2", PASSKEY));
+});
+
+test("a name that is too long is cut without half of a surrogate pair", () => {
+  assert.ok(toFactorName("x".repeat(63) + "\u{1f600}").isWellFormed());
 });
 
 test("without a factor there are no recovery codes", async () => {

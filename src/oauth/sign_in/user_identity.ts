@@ -112,10 +112,11 @@ export function toUserIdentity(
   return { key: userIdentityKey(user, issuer, subject), value: { provider, linked, label } };
 }
 
-/** One line of limited length. */
+/** One line of limited length. Strict JSON parsers refuse half of a surrogate pair. */
 export function toText(text: string | undefined): string {
   // deno-lint-ignore no-control-regex
-  return (text ?? "").replace(/[\u0000-\u001f\u007f]/g, " ").trim().slice(0, MAX_TEXT_CHARACTERS);
+  return (text ?? "").replace(/[\u0000-\u001f\u007f]/g, " ").trim().slice(0, MAX_TEXT_CHARACTERS)
+    .toWellFormed();
 }
 
 /** An identity with which the user can sign in now. */

@@ -27,6 +27,16 @@ async function newAlice() {
   return { store, id };
 }
 
+test("half of a surrogate pair in a name becomes U+FFFD: strict JSON parsers refuse it", async () => {
+  const { store, id } = await newAlice();
+  for (const name of ["Jane \ud83d", "x".repeat(255) + "\u{1f600}"]) {
+    const jane = identity(name, { name });
+    assert.ok((await findLinkedUser(store, jane, signInAt)).name.isWellFormed());
+    await linkIdentity(store, id, identity(`alice ${name}`, { name }), at);
+  }
+  for (const { label } of await listUserIdentities(store, id)) assert.match(label, /\ufffd$/);
+});
+
 test("a linked identity signs in to the account, whose name and role it does not change", async () => {
   const { store, id } = await newAlice();
   assert.is(await linkIdentity(store, id, identity("1", { name: "Jane" }), at), "linked");

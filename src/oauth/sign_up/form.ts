@@ -31,10 +31,9 @@ const MAX_NAME_CHARACTERS = 128;
 export function readSignUpForm(values: ReadonlyMap<string, string>, email: string | undefined): SignUpForm {
   const read = (name: string) => (values.get(name) ?? "").trim();
   const username = read("username");
-  const name = read("name").replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, " ").slice(
-    0,
-    MAX_NAME_CHARACTERS,
-  );
+  // Strict JSON parsers refuse half of a surrogate pair.
+  const name = read("name").replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, " ")
+    .slice(0, MAX_NAME_CHARACTERS).toWellFormed();
   return {
     username,
     name: name === "" ? username : name,

@@ -55,6 +55,17 @@ test("a person signs up, confirms the address in the same browser, and is signed
   assert.not.match(JSON.stringify([server.events, await server.store.list([])]), CAROL.password);
 });
 
+test("a name that is too long is cut without half of a surrogate pair, which strict JSON parsers refuse", async () => {
+  const server = await newOpenServer();
+  const browser = server.browser();
+  await browser.open("/login/sign-up", { form: { ...CAROL, name: "x".repeat(127) + "\u{1f600}" } });
+  await browser.follow(linkOf(server.mails[0]));
+  await browser.open("/login/sign-up/confirm", { form: {} });
+  const { name } = (await userOf(server, "carol"))!;
+  assert.is(name.length, 128);
+  assert.ok(name.isWellFormed());
+});
+
 test("a form confirms the account that its page showed, whichever link was opened since", async () => {
   const server = await newOpenServer();
   const browser = server.browser();
