@@ -54,6 +54,7 @@ export function readClientMetadata(
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw refusal("must be a JSON object");
   }
+  if (hasHalfPair(value)) throw refusal("must not have half of a surrogate pair");
   // RFC 7592 section 2.2 treats what is omitted as null, and some clients write every member.
   const metadata = Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null));
   const allowed = methods.filter((each) => isMethodAllowed(as, each));
@@ -89,6 +90,17 @@ export function readClientMetadata(
     ...readRequestMetadata(as, metadata, hasKeys, refusal),
     metadata: readOthers(metadata),
   } as SelfDescription;
+}
+
+/** Whether a name or a text is no Unicode text: strict JSON parsers refuse every list of clients with one. */
+function hasHalfPair(value: unknown): boolean {
+  // A list that grows: the value may be nested as deep as its text is long.
+  const parts = [value];
+  for (const part of parts) {
+    if (typeof part === "string" && !part.isWellFormed()) return true;
+    if (typeof part === "object" && part !== null) parts.push(...Object.entries(part).flat());
+  }
+  return false;
 }
 
 function readMethod(

@@ -9,6 +9,12 @@ const test = suite("oauth/register_metadata");
 const INVALID: Record<string, [unknown, string]> = {
   "no JSON": ["{", "invalid_client_metadata"],
   "an array": [[], "invalid_client_metadata"],
+  "half of a surrogate pair in the name": [{ ...WEB, client_name: "App \ud800" }, "invalid_client_metadata"],
+  "half of a surrogate pair in a list": [{ ...WEB, contacts: ["\udc00"] }, "invalid_client_metadata"],
+  "half of a surrogate pair far inside": [
+    `{"client_name":${"[".repeat(30_000)}"\\ud800"${"]".repeat(30_000)}}`,
+    "invalid_client_metadata",
+  ],
   "no redirect URI": [{}, "invalid_redirect_uri"],
   "redirect URIs that are not a list": [{ redirect_uris: "https://a.example" }, "invalid_redirect_uri"],
   "a redirect URI over http": [{ redirect_uris: ["http://client.example/cb"] }, "invalid_redirect_uri"],
@@ -252,6 +258,15 @@ test("a supported method of token_endpoint_auth_methods_supported is chosen", as
     jwks: { keys: [key.jwk] },
   });
   assert.is(body.token_endpoint_auth_method, "none");
+});
+
+test("emoji in metadata are kept, also as the two escapes of a pair", async () => {
+  const server = await newServer();
+  const { status, body } = await register(
+    server,
+    JSON.stringify({ ...WEB, client_name: "App ?" }).replace("?", "\\ud83d\\ude00"),
+  );
+  assert.equal([status, body.client_name], [201, "App \u{1f600}"]);
 });
 
 test("metadata of another media type is refused", async () => {
