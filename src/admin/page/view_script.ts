@@ -45,6 +45,8 @@ function say(text) {
   setTimeout(() => status.textContent === text && (status.textContent = ""), 4000);
 }
 
+const problemOf = (error) => error instanceof ApiError ? error.message : "The server could not be reached.";
+
 function actionButton(operation, values, after, options) {
   return el("button", {
     type: "button",
@@ -99,12 +101,20 @@ function showTable(list, values, query, refresh) {
       const more = el("button", {
         type: "button",
         class: "plain",
-        click: () => {
-          more.remove();
-          load(next_page);
+        click: async () => {
+          more.disabled = true;
+          try {
+            await load(next_page);
+            line.remove();
+          } catch (error) {
+            // Without it the list would look complete.
+            line.replaceChildren(more, el("span", { class: "problem", role: "alert" }, problemOf(error)));
+            more.disabled = false;
+          }
         },
       }, "More");
-      box.append(el("p", { class: "more" }, more));
+      const line = el("p", { class: "more" }, more);
+      box.append(line);
     }
   };
   return { box, loaded: load() };
@@ -157,7 +167,8 @@ async function showEntry(path, item, values) {
         class: "plain small",
         title: each.summary,
         click: async () => {
-          const text = JSON.stringify(await call("GET", fillPath(each.path, values)), null, 2);
+          const text = await call("GET", fillPath(each.path, values))
+            .then((value) => JSON.stringify(value, null, 2), problemOf);
           await showDialog(labelOf(each), (done) => [
             el("pre", { tabindex: "0" }, text),
             el("div", { class: "row" }, el("button", { type: "button", click: () => done() }, "Close")),
@@ -179,6 +190,15 @@ async function showDocument(operation) {
   return [el("div", { class: "head" }, el("h1", {}, nounOf(operation.path))), factsOf(value)];
 }
 
+/** A part of the address, which anyone can write. */
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 let shown = 0;
 
 /** Shows what the fragment of the address names. */
@@ -189,7 +209,7 @@ async function route() {
   const match = operations.filter((each) => each.method === "GET").map((each) => {
     const names = segmentsOf(each.path).filter((step) => step.startsWith(":")).map((step) => step.slice(1));
     const found = new RegExp("^" + each.path.replace(/:\\w+/g, "([^/]+)") + "$").exec(wanted);
-    return found && { each, values: Object.fromEntries(names.map((name, i) => [name, decodeURIComponent(found[i + 1])])) };
+    return found && { each, values: Object.fromEntries(names.map((name, i) => [name, decode(found[i + 1])])) };
   }).find(Boolean);
   for (const link of nav.children) {
     const isHere = wanted === link.hash.slice(1) || wanted.startsWith(link.hash.slice(1) + "/");
@@ -203,8 +223,7 @@ async function route() {
     else if (Object.keys(match.values).length > 0) parts = await showEntry(wanted, match.each, match.values);
     else parts = await showDocument(match.each);
   } catch (error) {
-    const text = error instanceof ApiError ? error.message : "The server could not be reached.";
-    parts = [el("h1", {}, nounOf(wanted)), el("p", { class: "problem", role: "alert" }, text)];
+    parts = [el("h1", {}, nounOf(wanted)), el("p", { class: "problem", role: "alert" }, problemOf(error))];
   }
   if (mine !== shown) return;
   main.replaceChildren(...parts);
@@ -245,5 +264,5 @@ async function start() {
   await route();
 }
 
-start();
+start().catch((error) => showStart(problemOf(error)));
 `;
