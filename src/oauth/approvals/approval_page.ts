@@ -71,8 +71,10 @@ export async function decideApproval(
   const { account, values, store } = form;
   const isApproved = parseDecision(values) === "approve";
   const entry = await findApproval(as, id, account.id);
-  if (!entry || entry.value.status !== "pending") return await notFound(as, request);
+  if (!entry) return await notFound(as, request);
   const { key, version, value } = entry;
+  // The button was clicked twice, or the browser went back.
+  if (value.status !== "pending") return await showOutcome(as, request, value.status === "approved");
   const { memory, client, tool, upstream } = value;
   const decided: Approval = { ...value, status: isApproved ? "approved" : "refused" };
   const isRemembered = isApproved && memory !== undefined && values.get("remember") === "on";

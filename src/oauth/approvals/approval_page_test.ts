@@ -6,6 +6,7 @@ import { newServer } from "../test_server.ts";
 import { addUser } from "../users/user.ts";
 import { endUserSessions } from "../users/user_sessions.ts";
 import { type Approval, approvalKey, type ApprovalMemory, approvalMemoryKey } from "./approval.ts";
+import { TEXTS as EN } from "./texts_en.ts";
 
 const test = suite("oauth/approvals");
 const ID = "a".repeat(43);
@@ -66,9 +67,15 @@ for (
     assert.is(await statusOf(), status);
     const { type, user } = events.at(-1) as { type: string; user: string };
     assert.equal([type, user], [event, alice]);
-    assert.is((await sendForm({ decision: "approve" })).status, 404);
-    assert.is((await sendForm({ decision: "deny" })).status, 404);
-    assert.is(await statusOf(), status);
+    // The button was clicked twice, or the browser went back: the page shows what was decided.
+    const { length } = events;
+    const title = decision === "approve" ? EN.approvalGivenTitle : EN.approvalRefusedTitle;
+    for (const again of ["approve", "deny"]) {
+      const response = await sendForm({ decision: again });
+      assert.is(response.status, 200);
+      assert.match(await response.text(), `<h1>${title}`);
+    }
+    assert.equal([await statusOf(), events.length], [status, length]);
     assert.not.match(await (await sendForm()).text(), "<form");
   });
 }
