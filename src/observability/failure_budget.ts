@@ -10,6 +10,7 @@ import type { LogFields } from "./log.ts";
 /** Events that anyone can cause without permission. */
 const FAILURES: ReadonlySet<TrivetEvent["type"]> = new Set([
   "login_failed",
+  "passkey_refused",
   "sign_in_failed",
   "client_refused",
   "token_refused",

@@ -14,6 +14,14 @@ test("a flood of failures by one caller becomes a few records and a sum", async 
   assert.equal(records.at(-1)!.fields["count"], 4995);
 });
 
+test("a flood of refused passkeys, for which nobody needs an account, is bounded too", async () => {
+  const trail = newTrail();
+  for (let i = 0; i < 5000; i++) trail.audit.add({ type: "passkey_refused", ip: "192.0.2.1" });
+  await trail.audit.close();
+  const counts = (await trail.all()).map(({ fields }) => fields["count"]);
+  assert.equal(counts, [...Array(5).fill(undefined), 4995]);
+});
+
 test("a flood by many callers is bounded in a minute, and all of it is counted", async () => {
   const trail = newTrail();
   for (let i = 0; i < 5000; i++) {
