@@ -236,7 +236,8 @@ class LimitedRequest implements RequestContext {
       const wait = Math.max(...full.map(({ count, caller }) => count.findReset(caller)));
       throw new RateLimitError(count.limit.name, wait);
     }
-    for (const { count, caller } of callers) await count.add(caller);
+    // All at once: while one report is under way, others would find room in the counts that come after it.
+    await Promise.all(callers.map(({ count, caller }) => count.add(caller)));
   }
 
   /**

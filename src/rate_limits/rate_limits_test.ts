@@ -225,6 +225,32 @@ test("a user is limited together with all clients, at /api/user, the skills and 
   assert.is(refused.status, 200, "the other instance has a portion of its own");
 });
 
+test("a user is limited exactly, also with many clients at once while the store takes its time", async () => {
+  const inner = memoryStore();
+  const later = () => new Promise((resolve) => setTimeout(resolve, 1));
+  const store: Store = {
+    ...inner,
+    get: (key, options) => later().then(() => inner.get(key, options)),
+    commit: (commit) => later().then(() => inner.commit(commit)),
+  };
+  const mcp = toolServer({
+    url: ISSUER,
+    store,
+    tools: [],
+    authenticate: (request) => ({
+      subject: "alice",
+      client: request.headers.get("authorization")!,
+      scopes: new Set<string>(),
+      workspace: "default",
+    }),
+    rateLimits: rateLimits({ client: "20/1m", user: "10/1m" }),
+  });
+  const send = (authorization: string) =>
+    mcp.fetch(new Request(ISSUER + "/mcp", ping({ authorization })), { ip: IP });
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => send(`client ${i}`)));
+  assert.is(answers.filter(({ status }) => status === 200).length, 10);
+});
+
 test("a page counts once for the user of its session; signing out is never refused", async () => {
   const { send, store, advance } = setUp({ user: "4/1m" });
   const { id } = await addUser(store, { username: "alice", password: "down the rabbit hole" }, 1000);
