@@ -150,6 +150,11 @@ export function createAudit(options: AuditOptions): Audit {
     );
   }
 
+  /** Also without another event: sums that wait for the end of their minute would else wait for the next one. */
+  function sumUpLater(): void {
+    summaryTimer ??= setTimeout(() => void flush().catch(onError), SUMMARY_MS);
+  }
+
   function flush(): Promise<void> {
     clearTimeout(timer);
     clearTimeout(summaryTimer);
@@ -157,6 +162,7 @@ export function createAudit(options: AuditOptions): Audit {
     for (const { type, fields } of budget.takeSummaries()) {
       waiting.push(toWaiting(now(), type, JSON.stringify(fields)));
     }
+    if (budget.hasSums()) sumUpLater();
     if (dropped > 0) {
       waiting.push(toWaiting(now(), "audit_dropped", JSON.stringify({ count: dropped })));
       dropped = 0;
@@ -186,7 +192,7 @@ export function createAudit(options: AuditOptions): Audit {
     add(event, request, time = now()) {
       if (IS_AUDITED[event.type] === false) return;
       if (!budget.admits(event)) {
-        summaryTimer ??= setTimeout(() => void flush().catch(onError), SUMMARY_MS);
+        sumUpLater();
         return;
       }
       enqueue(toWaiting(time, event.type, describeEventJson(event), request));

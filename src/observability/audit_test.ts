@@ -228,6 +228,30 @@ test("records wait while the store is down", async () => {
   assert.equal((await trail.all()).map(({ fields }) => fields["user"]), ["a", "b"]);
 });
 
+test("failures of a minute are summed up after it, although other records were written and nothing else happens", async () => {
+  const timers = new Set<() => void>();
+  const { setTimeout, clearTimeout } = globalThis;
+  globalThis.setTimeout =
+    ((run: () => void, ms: number) =>
+      ms < 60_000 ? setTimeout(run, ms) : (timers.add(run), run)) as typeof setTimeout;
+  globalThis.clearTimeout = ((timer: never) => {
+    if (!timers.delete(timer)) clearTimeout(timer);
+  }) as typeof clearTimeout;
+  try {
+    const trail = newTrail();
+    for (let i = 0; i < 8; i++) trail.audit.add({ type: "login_failed", username: "u", ip: "192.0.2.1" });
+    trail.audit.add(given("a"));
+    await trail.audit.flush();
+    assert.is((await trail.all()).length, 6);
+    trail.pass(61_000);
+    for (const run of [...timers]) run();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal((await trail.all()).map(({ fields }) => fields["count"]).slice(6), [3]);
+  } finally {
+    Object.assign(globalThis, { setTimeout, clearTimeout });
+  }
+});
+
 test("records can be found by type, by what they are about, and by time", async () => {
   const trail = newTrail();
   trail.audit.add(given("a"));

@@ -37,6 +37,8 @@ export interface FailureBudget {
   admits(event: TrivetEvent): boolean;
   /** The counts of minutes that are over. */
   takeSummaries(): FailureSummary[];
+  /** Whether the current minute has counts, which are summed up when it is over. */
+  hasSums(): boolean;
   /** Ends the current minute. */
   end(): void;
 }
@@ -96,6 +98,7 @@ export function createFailureBudget(now: () => number): FailureBudget {
       summaries = [];
       return taken;
     },
+    hasSums: () => [...counts.values()].some(({ more }) => more > 0),
     end,
   };
 }
