@@ -133,6 +133,8 @@ export function createAudit(options: AuditOptions): Audit {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let summaryTimer: ReturnType<typeof setTimeout> | undefined;
   let writing: Promise<void> = Promise.resolve();
+  /** The write after that, which has not begun. */
+  let next: Promise<void> | undefined;
   let isClosing = false;
   /** The first records that wait, which a commit may have written whose outcome is unknown. */
   let unknown = 0;
@@ -167,7 +169,10 @@ export function createAudit(options: AuditOptions): Audit {
       waiting.push(toWaiting(now(), "audit_dropped", JSON.stringify({ count: dropped })));
       dropped = 0;
     }
-    const done = writing.then(async () => {
+    // It takes all that waits when it begins. One for each call would make `close` wait for as many timeouts of the store.
+    if (next) return next;
+    const done = next = writing.then(async () => {
+      next = undefined;
       const began = performance.now();
       // What is added meanwhile waits for its own flush: under load each would else be a commit of its own.
       for (let left = waiting.length; left > 0;) {

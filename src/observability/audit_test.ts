@@ -228,6 +228,28 @@ test("records wait while the store is down", async () => {
   assert.equal((await trail.all()).map(({ fields }) => fields["user"]), ["a", "b"]);
 });
 
+test("while the store does not answer, one write waits for the one that runs, not one for each flush", async () => {
+  const trail = newTrail();
+  const { audit, store } = trail;
+  let calls = 0;
+  let fail = () => {};
+  store.get = () => {
+    calls++;
+    return new Promise((_, reject) => fail = () => reject(new StoreUnavailableError("no answer")));
+  };
+  audit.add(given("a"));
+  const flushes = Array.from({ length: 20 }, () => audit.flush().catch(() => {}));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  for (let i = 0; i < 20; i++) flushes.push(audit.flush().catch(() => {}));
+  const closing = audit.close().catch(() => {});
+  for (let i = 0; i < 50; i++) {
+    fail();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  await Promise.all([...flushes, closing]);
+  assert.is(calls, 2);
+});
+
 test("failures of a minute are summed up after it, although other records were written and nothing else happens", async () => {
   const timers = new Set<() => void>();
   const { setTimeout, clearTimeout } = globalThis;
