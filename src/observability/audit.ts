@@ -143,13 +143,13 @@ export function createAudit(options: AuditOptions): Audit {
   /** By `performance.now()`. */
   let pauseEnds = 0;
 
-  function enqueue(record: Waiting): void {
-    if (waiting.length >= MAX_WAITING) dropped++;
+  function keep(record: Waiting, count = 1): void {
+    if (waiting.length >= MAX_WAITING) dropped += count;
     else waiting.push(record);
-    timer ??= setTimeout(
-      () => void flush().catch(onError),
-      Math.max(FLUSH_MS, pauseEnds - performance.now()),
-    );
+  }
+
+  function flushLater(milliseconds: number): void {
+    timer ??= setTimeout(() => void flush().catch(onError), milliseconds);
   }
 
   /** Also without another event: sums that wait for the end of their minute would else wait for the next one. */
@@ -162,10 +162,11 @@ export function createAudit(options: AuditOptions): Audit {
     clearTimeout(summaryTimer);
     timer = summaryTimer = undefined;
     for (const { type, fields } of budget.takeSummaries()) {
-      waiting.push(toWaiting(now(), type, JSON.stringify(fields)));
+      keep(toWaiting(now(), type, JSON.stringify(fields)), Number(fields["count"]));
     }
     if (budget.hasSums()) sumUpLater();
-    if (dropped > 0) {
+    // One record, however often writing fails: the next one waits until this one is written.
+    if (dropped > 0 && waiting.length <= MAX_WAITING) {
       waiting.push(toWaiting(now(), "audit_dropped", JSON.stringify({ count: dropped })));
       dropped = 0;
     }
@@ -183,12 +184,13 @@ export function createAudit(options: AuditOptions): Audit {
         unknown = 0;
         tried.clear();
       }
+      if (dropped > 0 && !isClosing) flushLater(FLUSH_MS);
       const ended = performance.now();
       pauseEnds = ended + Math.min(PAUSE_RATIO * (ended - began), MAX_PAUSE_MS);
     });
     // The next flush tries again what this one could not write.
     writing = done.catch(() => {
-      if (waiting.length > 0 && !isClosing) timer ??= setTimeout(() => void flush().catch(onError), 1000);
+      if (waiting.length > 0 && !isClosing) flushLater(1000);
     });
     return done;
   }
@@ -200,14 +202,15 @@ export function createAudit(options: AuditOptions): Audit {
         sumUpLater();
         return;
       }
-      enqueue(toWaiting(time, event.type, describeEventJson(event), request));
+      keep(toWaiting(time, event.type, describeEventJson(event), request));
+      flushLater(Math.max(FLUSH_MS, pauseEnds - performance.now()));
     },
     flush,
     async close() {
       budget.end();
       isClosing = true;
       try {
-        do await flush(); while (waiting.length > 0);
+        do await flush(); while (waiting.length > 0 || dropped > 0);
       } finally {
         clearTimeout(timer);
       }

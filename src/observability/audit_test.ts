@@ -228,6 +228,23 @@ test("records wait while the store is down", async () => {
   assert.equal((await trail.all()).map(({ fields }) => fields["user"]), ["a", "b"]);
 });
 
+test("while the store is down the records that wait are bounded, and the others are counted in one", async () => {
+  const trail = newTrail();
+  const { audit, store } = trail;
+  const { get } = Object.getPrototypeOf(store) as typeof store;
+  store.get = () => Promise.reject(new StoreUnavailableError("down"));
+  for (let i = 0; i < 20_000; i++) audit.add(given("a"));
+  for (let i = 0; i < 50; i++) {
+    audit.add(given("b"));
+    await audit.flush().catch(() => {});
+  }
+  store.get = get;
+  await audit.close();
+  const dropped = (await trail.all()).slice(20_000);
+  assert.equal(dropped.map(({ type }) => type), ["audit_dropped", "audit_dropped"]);
+  assert.is(dropped.reduce((sum, { fields }) => sum + Number(fields["count"]), 0), 50);
+});
+
 test("while the store does not answer, one write waits for the one that runs, not one for each flush", async () => {
   const trail = newTrail();
   const { audit, store } = trail;
