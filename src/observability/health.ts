@@ -55,20 +55,25 @@ export function createHealth(store: Store, options: HealthOptions = {}): Health 
   async function tryWrite(): Promise<boolean> {
     try {
       await store.commit({ set: [{ key: HEALTH_KEY, value: true }] });
-      return isWritten = true;
+      return true;
     } catch (error) {
       onError(error);
-      return isWritten = false;
+      return false;
     }
   }
 
   function canWrite(): Promise<boolean> {
-    const interval = isWritten && !isDoubtful ? WRITE_INTERVAL_MS : FAILED_WRITE_INTERVAL_MS;
-    if (write && (isWritten === undefined || monotonic() - write.began < interval)) return write.result;
+    // One that runs may never end: on workerd it ends with the request that began it.
+    const lasts = isWritten === undefined || isWritten && !isDoubtful;
+    const interval = lasts ? WRITE_INTERVAL_MS : FAILED_WRITE_INTERVAL_MS;
+    if (write && monotonic() - write.began < interval) return write.result;
     isDoubtful = false;
     isWritten = undefined;
-    write = { began: monotonic(), result: tryWrite() };
-    return write.result;
+    const begun = write = { began: monotonic(), result: tryWrite() };
+    begun.result.then((done) => {
+      if (write === begun) isWritten = done;
+    });
+    return begun.result;
   }
 
   async function findProblem(): Promise<string | undefined> {

@@ -108,6 +108,21 @@ test("a store that cannot be read, or never ends a write, does not answer", asyn
   assert.is(commits(), 1);
 });
 
+test("a write that never ends, as that of a request that ended on workerd, is given up after 10 seconds", async () => {
+  const { faults, ready, tick, commits } = setUp();
+  let end = () => {};
+  faults.commit = () => new Promise((_, reject) => end = () => reject(new StoreUnavailableError("late")));
+  assert.equal(await ready(), [503, "the store does not answer"]);
+  delete faults.commit;
+  tick(10_000);
+  assert.equal(await ready(), READY);
+  assert.is(commits(), 2);
+  end();
+  tick(1000);
+  assert.equal(await ready(), READY, "its late answer says nothing of the later write");
+  assert.is(commits(), 2);
+});
+
 test("draining comes first", async () => {
   const { health, ready } = setUp();
   health.drain();
