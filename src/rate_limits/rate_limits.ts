@@ -206,7 +206,10 @@ class LimitedRequest implements RequestContext {
     if (client !== undefined) {
       const counts = this.#limiter.findCounts("client", this.#service);
       const network = isUnproven && counts.length > 0 ? this.#limiter.findNetwork(this.#context) : undefined;
-      callers.push(...find(counts, JSON.stringify([issuer ?? "", client, network ?? ""])));
+      // Where the network is unknown, strangers would use up the limit of those who proved to be the client.
+      if (!isUnproven || network !== undefined) {
+        callers.push(...find(counts, JSON.stringify([issuer ?? "", client, network ?? ""])));
+      }
     }
     if (subject !== undefined) {
       callers.push(

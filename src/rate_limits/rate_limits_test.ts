@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../events.ts";
+import { RateLimitError } from "../http/rate_limit.ts";
 import { tool } from "../mcp/definition/define.ts";
 import { toolServer } from "../mcp_service.ts";
 import { authorizationServer } from "../oauth_service.ts";
@@ -170,6 +171,22 @@ test("a public client is limited for each network, since strangers can send its 
   assert.is((await ask("198.51.100.1")).status, 400);
   assert.is((await ask("198.51.100.1")).status, 429);
   assert.is((await ask("192.0.2.1")).status, 400);
+});
+
+test("a client that only named itself behind an unknown proxy uses up no limit of those who have its tokens", async () => {
+  const limiter = rateLimits({ client: "2/1m" }).createLimiter({
+    store: memoryStore(),
+    now: Date.now,
+    observe: () => {},
+  });
+  for (const context of [{}, { ip: "10.0.0.1" }]) {
+    for (let i = 0; i < 3; i++) await limiter.limitCaller(context, { client: "native", isUnproven: true });
+  }
+  for (let i = 0; i < 2; i++) await limiter.limitCaller({}, { client: "native" });
+  assert.instance(
+    await limiter.limitCaller({}, { client: "native" }).catch((error) => error),
+    RateLimitError,
+  );
 });
 
 test("the caller of the Skills service and of the tools is limited as soon as it is known", async () => {
