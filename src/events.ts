@@ -161,7 +161,7 @@ export type TrivetEvent =
     readonly ip?: string | undefined;
   }
   | { readonly type: "token_revoked"; readonly client: string; readonly user?: string }
-  | { readonly type: "client_registered"; readonly client: string }
+  | { readonly type: "client_registered"; readonly client: string; readonly ip?: string | undefined }
   | { readonly type: "code_replayed"; readonly client: string; readonly user: string }
   | { readonly type: "refresh_replayed"; readonly client: string; readonly user: string }
   /** An upstream of the gateway connected, failed, or is paused after failures (`open`). */

@@ -1,8 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../events.ts";
+import { createAudit } from "../observability/audit.ts";
+import { listAudit } from "../observability/read_audit.ts";
 import { toClient } from "./clients/client.ts";
-import { APP_URI, newServer, type TestServer, transactionOf } from "./test_server.ts";
+import { APP_URI, ISSUER, newServer, type TestServer, transactionOf } from "./test_server.ts";
 
 const test = suite("oauth: events");
 const DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
@@ -149,7 +151,26 @@ test("a dynamic registration is reported", async () => {
     headers: { "content-type": "application/json" },
   });
   const { client_id } = await response.json();
-  assert.equal(takeEvents(server), [{ type: "client_registered", client: client_id }]);
+  assert.equal(takeEvents(server), [{ type: "client_registered", client: client_id, ip: undefined }]);
+});
+
+test("many registrations of one network displace none of another in the audit trail", async () => {
+  const server = await newServer();
+  const audit = createAudit({ store: server.store });
+  const register = async (ip: string) => {
+    const request = new Request(`${ISSUER}/oauth/register`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ redirect_uris: ["https://client.example/cb"] }),
+    });
+    return (await (await server.service.fetch(request, { ip })).json()).client_id;
+  };
+  for (let i = 0; i < 6; i++) await register("198.51.100.1");
+  const client = await register("198.51.100.2");
+  for (const event of takeEvents(server)) audit.add(event);
+  await audit.close();
+  const records = await Array.fromAsync(listAudit(server.store, { about: client }));
+  assert.equal(records.map(({ type }) => type), ["client_registered"]);
 });
 
 test("a refusal of the token endpoint is reported with its error, a step of a grant is not", async () => {

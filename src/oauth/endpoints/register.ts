@@ -57,7 +57,8 @@ export async function register(
   const expires = as.now() + lifetime * 1000;
   // putIfAbsent, because a layered store waits before it changes a record that may be cached elsewhere.
   await putIfAbsent(as.store, clientKey(client.id), client, expires);
-  as.observe({ type: "client_registered", client: client.id });
+  // With the address: the audit trail keeps the first registrations of each caller one by one.
+  as.observe({ type: "client_registered", client: client.id, ip: context.ip });
   return respondJson(
     201,
     { ...describeClient(as, client, secret), registration_access_token: token },
