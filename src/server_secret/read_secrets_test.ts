@@ -71,14 +71,13 @@ test("every instance accepts the new secret before one signs with it, and the ol
   assert.equal((await listServerSecrets(store)).map(({ state }) => state), ["current"]);
 });
 
-test("with revokeOld every instance refuses all earlier secrets ten seconds after the rotation", async () => {
-  const { store, advance, pause } = newStore();
+test("with revokeOld every instance refuses all earlier secrets after the rotation", async () => {
+  const { store, pause } = newStore();
   const instance = serverSecret(store);
   const first = (await instance()).current;
   await rotateServerSecret(store, { pause });
   const second = (await instance()).current;
   await rotateServerSecret(store, { pause, revokeOld: true });
-  advance(10);
   const secrets = await instance();
   assert.is(secrets.accepted.length, 1);
   assert.is(accepts(secrets, first) || accepts(secrets, second), false);

@@ -109,6 +109,8 @@ export async function rotateServerSecret(
   }
   const end = revokeOld ? undefined : timeOf(store) + retentionDays * DAY_MS;
   await retire(store, newest, end);
+  // Until no instance uses what it read before.
+  if (revokeOld) await pause(SECRET_CACHE_MS);
   return { id: newest.id, isResumed, resealed, secrets: await listServerSecrets(store) };
 }
 
