@@ -101,6 +101,12 @@ export function createLoginThrottle(store: Store, now: () => number): LoginThrot
     return [made, now() + wait * 1000];
   };
 
+  /** The seconds to wait for an account that the record has. Counts nothing. */
+  async function findWait(record: string, account: string, each: Limit): Promise<number> {
+    const entry = await store.get<LoginAttempts>(loginAttemptsKey(record));
+    return waitOf(entry?.value.accounts[digestOf(account)], each);
+  }
+
   /** @returns the seconds to wait, or 0; `undefined` when nothing was counted, because no new record may be stored */
   async function count(
     record: string,
@@ -168,13 +174,16 @@ export function createLoginThrottle(store: Store, now: () => number): LoginThrot
 
   return {
     async begin(account, network, isBounded = false) {
-      const site = siteOf(network);
-      const bySite = site === undefined
-        ? 0
-        : await count(secretDigest(site), account, SITE_LIMIT, NO_LIMIT, isBounded);
-      if (bySite) return bySite;
+      const address = siteOf(network);
+      const site = address === undefined ? undefined : secretDigest(address);
+      // First: an attempt that must wait for the site counts for no network.
+      const waits = site === undefined ? 0 : await findWait(site, account, SITE_LIMIT);
+      if (waits) return waits;
       const own = await count(secretDigest(network), account, NETWORK_LIMIT, ALL_ACCOUNTS_LIMIT, isBounded);
       if (own) return own;
+      // Last: one that must wait for its network would lock out its neighbours.
+      const bySite = site === undefined ? 0 : await count(site, account, SITE_LIMIT, NO_LIMIT, isBounded);
+      if (bySite) return bySite;
       return bySite === undefined || own === undefined ? await countShared(account, network) : 0;
     },
     async succeeded(account, network) {

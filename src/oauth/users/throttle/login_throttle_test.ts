@@ -59,6 +59,29 @@ test("attempts at many accounts do not displace what is known of one", async () 
   assert.ok(guesses < 20, String(guesses));
 });
 
+test("attack: attempts of one IPv6 network during its wait do not lock its neighbours out of the account", async () => {
+  let now = 1_700_000_000_000;
+  const throttle = createLoginThrottle(memoryStore({ now: () => now }), () => now);
+  let made = 0;
+  for (let i = 0; i < 500; i++) {
+    const all = await Promise.all([1, 2].map(() => throttle.begin("alice", "20010db800010001::/64")));
+    made += all.filter((wait) => wait === 0).length;
+    now += 10_000;
+  }
+  assert.ok(made < 20, String(made));
+  assert.is(await throttle.begin("alice", "20010db800010002::/64"), 0);
+});
+
+test("attack: one who has all networks of an IPv6 /48 gets no more than its limit", async () => {
+  const now = () => 1_700_000_000_000;
+  const throttle = createLoginThrottle(memoryStore({ now }), now);
+  const networkOf = (i: number) => `20010db80001${i.toString(16).padStart(4, "0")}::/64`;
+  assert.is(await countMade(200, (i) => throttle.begin("alice", networkOf(i))), 50);
+  // What waits for the site counts for no network.
+  const waits = await Promise.all(Array.from({ length: 10 }, () => throttle.begin("alice", networkOf(999))));
+  assert.ok(waits.every((wait) => wait > 0 && wait <= 15), String(waits));
+});
+
 /** A throttle after wrong logins from so many networks that no new record may be stored. */
 async function floodedThrottle() {
   const store = memoryStore({ now: () => 1_700_000_000_000 });
