@@ -188,7 +188,8 @@ const PAGE = 100;
 
 /** All records below a prefix, read in pages. Not for use in requests. */
 export async function* listAll<Value = unknown>(store: Store, prefix: Key): AsyncGenerator<Entry<Value>> {
-  for (let after: Key | undefined;;) {
+  let after: Key | undefined;
+  for (;;) {
     const page = await store.list<Value>(prefix, { after, limit: PAGE });
     yield* page;
     if (page.length < PAGE) return;
