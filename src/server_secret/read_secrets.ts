@@ -10,6 +10,7 @@ import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
 import {
   type Entry,
   type Key,
+  listAll,
   putIfAbsent,
   type Store,
   StoreUnavailableError,
@@ -39,7 +40,7 @@ export const secretKey = (generation: number): Key => [...SECRETS, generation];
 
 /** The secrets, oldest first; empty when the secret was never rotated. */
 export function listSecretRecords(store: Store): Promise<Entry<SecretRecord>[]> {
-  return store.list<SecretRecord>(SECRETS);
+  return Array.fromAsync(listAll<SecretRecord>(store, SECRETS));
 }
 
 /** The first secret. The first instance that needs it creates it. */

@@ -215,6 +215,18 @@ test("once a rotation that revokes is done, no instance accepts the old secret a
   assert.is(readCursor(await find(), "list", cursor), undefined);
 });
 
+test("after many rotations within the retention the newest secret signs, and all are accepted", async () => {
+  const { store, pause } = await newInstances();
+  for (let i = 0; i < 105; i++) await rotateServerSecret(store, { pause });
+  const { id } = await rotateServerSecret(store, { pause });
+  const secrets = await listSecretRecords(store);
+  assert.is(secrets.at(-1)!.value.id, id);
+  const { current, accepted } = await serverSecret(store)();
+  assert.is(encodeBase64url(current), secrets.at(-1)!.value.secret);
+  assert.is(accepted.length, secrets.length);
+  assert.ok(accepted.length > 100);
+});
+
 test("a record that was sealed with the old secret at the last moment is sealed anew", async () => {
   const { store, pause } = await newInstances();
   const old = serverSecret(store);

@@ -7,7 +7,7 @@
 import { checkNames, checkWhole, type Names } from "../../options/option_check.ts";
 import { JWS_ALGORITHMS, type JwsAlgorithm } from "../../crypto/jws.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { type Entry, type Store, timeOf } from "../../store/store.ts";
+import { type Entry, listAll, type Store, timeOf } from "../../store/store.ts";
 import { type SigningKey, signingKeyKey } from "../records/token_record.ts";
 import { CLOCK_SKEW_MS, generateSigningKey } from "./signing_keys.ts";
 
@@ -52,7 +52,7 @@ const NAMES: Names<KeyRotationOptions> = {
 /** The signing keys of the servers on this store, oldest first for each algorithm. */
 export async function listSigningKeys(store: Store): Promise<ShownSigningKey[]> {
   const now = timeOf(store);
-  const entries = await store.list<SigningKey>(["signing_key"]);
+  const entries = await Array.fromAsync(listAll<SigningKey>(store, ["signing_key"]));
   return JWS_ALGORITHMS.flatMap((alg) => {
     const keys = entries.filter(({ value }) => value.alg === alg);
     const current = Math.max(0, keys.findLastIndex(({ value }) => value.starts <= now));
@@ -84,7 +84,7 @@ export async function rotateSigningKeys(
   for (const alg of algorithms ?? known) {
     if (!known.has(alg)) throw new TypeError(`The server has no signing key for ${alg}`);
     await retryLostRaces(async () => {
-      const entries = await store.list<SigningKey>(["signing_key", alg]);
+      const entries = await Array.fromAsync(listAll<SigningKey>(store, ["signing_key", alg]));
       const now = timeOf(store);
       const isDone = revokeOld
         ? await replaceAll(store, alg, entries, now)

@@ -8,7 +8,7 @@
 import { importPublicJwk, type PrivateJwk, type PublicJwk } from "../../crypto/jwk.ts";
 import { ALGORITHMS, type JwsAlgorithm, type JwsKey } from "../../crypto/jws.ts";
 import { randomId } from "../../crypto/secret.ts";
-import type { Entry, Store } from "../../store/store.ts";
+import { type Entry, listAll, type Store } from "../../store/store.ts";
 import { type SigningKey, signingKeyKey } from "../records/token_record.ts";
 
 export interface SigningKeys {
@@ -58,7 +58,7 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   let readForUnknown = -Infinity;
 
   async function readAll(): Promise<void> {
-    const entries = await store.list<SigningKey>(["signing_key"]);
+    const entries = await Array.fromAsync(listAll<SigningKey>(store, ["signing_key"]));
     await extendRetired(entries);
     const usable = entries.filter(({ value }) => value.starts !== undefined);
     loaded = await Promise.all(
