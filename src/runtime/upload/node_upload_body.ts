@@ -69,9 +69,10 @@ export function streamOf(req: IncomingMessage): ReadableStream<Uint8Array> {
       req.resume();
     },
     cancel() {
-      isOpen = false;
       clearImmediate(flushing);
-      discardRest(req);
+      // After its end there is no rest, and the connection may have the next request.
+      if (isOpen) discardRest(req);
+      isOpen = false;
     },
   }, { highWaterMark: BUFFER_BYTES });
 }
