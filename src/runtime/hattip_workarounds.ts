@@ -4,6 +4,7 @@
  * - it writes `content-length: 0` on 204, 304 and HEAD;
  * - it concatenates Host and target without a check, and throws for some;
  * - it treats the end of an upload as the end of the connection;
+ * - it leaves a body that the handler did not read, behind which the next request of the connection waits;
  * - its body, an iterator over the request, ends the process when it is cancelled during a read.
  *
  * @module
@@ -29,7 +30,11 @@ export function fixRequest(request: IncomingMessage, response: ServerResponse): 
     else IncomingMessage.prototype.once.call(request, event, listener);
     return request;
   };
-  Object.assign(request, { rawBody: createBody(request), once });
+  const body = createBody(request);
+  response.once("finish", () => {
+    if (body?.locked === false) body.cancel().catch(() => {});
+  });
+  Object.assign(request, { rawBody: body, once });
   return true;
 }
 

@@ -78,8 +78,9 @@ export function toNodeListener(
     const aborted = new AbortController();
     // A reset HTTP/2 stream is finished, but was not ended.
     res.once("close", () => res.writableEnded && res.writableFinished || aborted.abort());
+    let request: Request | undefined;
     try {
-      const request = toRequest(req, parsed, aborted.signal);
+      request = toRequest(req, parsed, aborted.signal);
       const response = request
         ? await handler.fetch(request, new NodeContext(req, onError))
         : malformedTargetResponse();
@@ -88,6 +89,9 @@ export function toNodeListener(
       if (!aborted.signal.aborted) onError(error);
       if (res.headersSent) cut(req, res);
       else await sendResponse(faultResponse(), req, res);
+    } finally {
+      // Node discards what nobody reads only before a stream is made from it: the next request of the connection would wait.
+      if (request?.body?.locked === false) request.body.cancel().catch(() => {});
     }
   }
 }

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, request as send, type RequestListener } from "node:http";
+import { Agent, createServer, type IncomingMessage, request as send, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -102,6 +102,23 @@ test("a body that the parser did not consume is read from the stream", () => {
     async (origin) =>
       assert.is((await (await fetch(origin, { method: "POST", body: "text" })).json()).body, "text"),
   );
+});
+
+test("a body that the handler does not read does not hold up the next request of its connection", async () => {
+  const refusing = { fetch: () => new Response("refused", { status: 401 }) };
+  await withServer(toNodeListener(refusing), async (origin) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const statusOf = (method: string, body: string): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        const request = send(origin, { agent, method, timeout: 5000 }, (answer) => {
+          answer.resume().on("end", () => resolve(answer.statusCode));
+        });
+        request.on("timeout", () => request.destroy(new Error("no answer"))).on("error", reject).end(body);
+      });
+    assert.is(await statusOf("POST", "x".repeat(1_000_000)), 401);
+    assert.is(await statusOf("GET", ""), 401);
+    agent.destroy();
+  });
 });
 
 test("when the handler throws, the client gets 500 without the error; a malformed Host gets 400", async () => {
