@@ -8,9 +8,9 @@ import "./upload/native_bytes.ts";
 import { useByteBody } from "./upload/bun_upload_body.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
-import { waitAtMost } from "../http/wait_at_most.ts";
 import {
   completeServeOptions,
+  EndingServers,
   faultResponse,
   type FetchHandler,
   hasReadableTarget,
@@ -79,21 +79,23 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
         return faultResponse();
       },
     });
-  const close = async (each: BunServer): Promise<void> => {
-    if (await waitAtMost(closeTimeout, each.stop(false)) === "late") await each.stop(true);
-  };
+  // With those of earlier certificates, whose requests go on.
+  const ending = new EndingServers<BunServer>();
   let server = listen(port, tls);
   const bound = server.port;
   return {
     hostname,
     port: bound,
     url: urlOf(hostname, bound, tls),
-    close: () => close(server),
+    async close() {
+      ending.add(server, server.stop(false));
+      for (const late of await ending.wait(closeTimeout)) await late.stop(true);
+    },
     async replaceCertificate(certificate) {
       if (!tls) throw withoutTls();
       // Throws for a certificate that cannot be used, while the server still has the other one.
       await listen(0, certificate).stop(true);
-      close(server);
+      ending.add(server, server.stop(false));
       server = await listenAgain(() => listen(bound, certificate));
     },
   };

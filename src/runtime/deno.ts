@@ -8,9 +8,9 @@
 import "./upload/native_bytes.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
-import { waitAtMost } from "../http/wait_at_most.ts";
 import {
   completeServeOptions,
+  EndingServers,
   faultResponse,
   type FetchHandler,
   hasReadableTarget,
@@ -68,22 +68,24 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
         return handler.fetch(request, { ip: info.remoteAddr.hostname });
       },
     });
-  // Late requests end with the process: an abort during a shutdown throws outside of any handler (Deno 2.9).
-  const close = async (each: DenoServer): Promise<void> => {
-    if (await waitAtMost(closeTimeout, each.shutdown()) === "late") each.unref();
-  };
+  // With those of earlier certificates, whose requests go on.
+  const ending = new EndingServers<DenoServer>();
   let server = listen(port, tls);
   const bound = server.addr.port;
   return {
     hostname,
     port: bound,
     url: urlOf(hostname, bound, tls),
-    close: () => close(server),
+    async close() {
+      ending.add(server, server.shutdown());
+      // Late requests end with the process: an abort during a shutdown throws outside of any handler (Deno 2.9).
+      for (const late of await ending.wait(closeTimeout)) late.unref();
+    },
     async replaceCertificate(certificate) {
       if (!tls) throw withoutTls();
       // Throws for a certificate that cannot be used, while the server still has the other one.
       await listen(0, certificate).shutdown();
-      close(server);
+      ending.add(server, server.shutdown());
       server = await listenAgain(() => listen(bound, certificate));
     },
   };

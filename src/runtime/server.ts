@@ -6,6 +6,7 @@
 import { checkNames, checkWhole, invalidOption, type Names } from "../options/option_check.ts";
 import { SERVER_FAILED } from "../http/response.ts";
 import type { RequestContext } from "../http/service.ts";
+import { waitAtMost } from "../http/wait_at_most.ts";
 
 /** What is served: Trivet, one of its services, or anything with a `fetch`. */
 export interface FetchHandler {
@@ -135,5 +136,24 @@ export async function listenAgain<Server>(listen: () => Server): Promise<Server>
       if (performance.now() > end) throw error;
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
+  }
+}
+
+/** Servers of a runtime that accept no more connections, until their requests have ended. */
+export class EndingServers<Server> {
+  readonly #ending = new Map<Server, Promise<void>>();
+
+  /** @param ended settles when its last request has ended */
+  add(server: Server, ended: Promise<unknown>): void {
+    const remove = (): void => void this.#ending.delete(server);
+    this.#ending.set(server, ended.then(remove, remove));
+  }
+
+  /** Waits for all of them. Returns those that have not ended when the time is over. */
+  async wait(milliseconds: number): Promise<readonly Server[]> {
+    await waitAtMost(milliseconds, Promise.all(this.#ending.values()));
+    const late = [...this.#ending.keys()];
+    this.#ending.clear();
+    return late;
   }
 }

@@ -7,6 +7,7 @@ import type { TLSSocket } from "node:tls";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
+import { entries } from "../test_entries.ts";
 import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 import { until } from "../../test_until.ts";
 
@@ -123,6 +124,35 @@ if (spawnSync("openssl", ["version"]).status !== 0) {
     assert.is(await server.stop(), 0);
     assert.not.match(server.stderr(), "PRIVATE KEY");
   });
+
+  for (const [name, serve] of Object.entries(entries)) {
+    test(`requests go on when ${name} replaces its certificate, and close() waits for them`, async () => {
+      const [certificate, key] = ["first.crt", "first.key"].map((file) => readFileSync(pathOf(file), "utf8"));
+      const tls = { certificate: certificate!, key: key! };
+      const started = Promise.withResolvers<void>();
+      const answer = Promise.withResolvers<Response>();
+      const handler = {
+        fetch() {
+          started.resolve();
+          return answer.promise;
+        },
+      };
+      const server = await serve(handler, { port: 0, closeTimeout: 1500, tls });
+      let isClosed = false;
+      const asked = request(server.url.replace("127.0.0.1", "localhost"));
+      asked.catch(() => {});
+      await started.promise;
+      await server.replaceCertificate(tls);
+      // Longer than `closeTimeout`, which is for the end of the server.
+      await new Promise((resolve) => setTimeout(resolve, 2000));
+      const closed = server.close().then(() => isClosed = true);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      assert.not(isClosed);
+      answer.resolve(new Response("done"));
+      assert.is((await asked).body, "done");
+      await closed;
+    });
+  }
 
   test("TLS 1.1 is refused", async () => {
     install("first");
