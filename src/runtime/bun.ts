@@ -9,6 +9,7 @@ import { useByteBody } from "./upload/bun_upload_body.ts";
 import { publicConnect } from "./connect_publicly.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
 import {
+  closeAfter,
   completeServeOptions,
   EndingServers,
   faultResponse,
@@ -54,6 +55,8 @@ const IDLE_TIMEOUT_SECONDS = 120;
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError, tls } = completeServeOptions(options);
   const { Bun } = globalThis as unknown as { Bun: BunNamespace };
+  let isClosing = false;
+  const finish = (response: Response): Response => isClosing ? closeAfter(response) : response;
   const listen = (at: number, certificate: TlsCertificate | undefined): BunServer =>
     Bun.serve({
       ...(certificate && { tls: { cert: certificate.certificate, key: certificate.key } }),
@@ -67,12 +70,13 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
         const request = withAddress(received);
         if (!hasReadableTarget(request)) return malformedTargetResponse();
         useByteBody(request);
-        return handler.fetch(request, {
+        const answer = handler.fetch(request, {
           isBodyBuffered: true,
           get ip() {
             return server.requestIP(received)?.address;
           },
         });
+        return answer instanceof Promise ? answer.then(finish) : finish(answer);
       },
       error(error) {
         onError(error);
@@ -88,6 +92,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     port: bound,
     url: urlOf(hostname, bound, tls),
     async close() {
+      isClosing = true;
       ending.add(server, server.stop(false));
       for (const late of await ending.wait(closeTimeout)) await late.stop(true);
     },

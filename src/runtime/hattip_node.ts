@@ -18,6 +18,7 @@ import type { HattipHandler } from "@hattip/core";
 import { FixedResponse, fixRequest } from "./hattip_workarounds.ts";
 import { prepareClose } from "./node/node_close.ts";
 import {
+  closeAfter,
   completeServeOptions,
   faultResponse,
   type FetchHandler,
@@ -53,7 +54,12 @@ export function toHattip(handler: FetchHandler, onError: (error: unknown) => voi
 /** Listens, and resolves as soon as it does. Rejects when the address is not available. */
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError, tls } = completeServeOptions(options);
-  const middleware = createMiddleware(toHattip(handler, onError), { alwaysCallNext: false });
+  const answer = toHattip(handler, onError);
+  let isClosing = false;
+  const middleware = createMiddleware(async (context) => {
+    const response = await answer(context) as Response;
+    return isClosing ? closeAfter(response) : response;
+  }, { alwaysCallNext: false });
   const settings = {
     ServerResponse: FixedResponse,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -70,7 +76,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
   };
   const secure = tls && createSecureServer({ ...settings, cert: tls.certificate, key: tls.key }, listener);
   const server = secure ?? createServer(settings, listener);
-  const close = prepareClose(server, closeTimeout);
+  const closeServer = prepareClose(server, closeTimeout);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, hostname, () => resolve());
@@ -80,7 +86,10 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     hostname,
     port: address.port,
     url: urlOf(hostname, address.port, tls),
-    close,
+    close() {
+      isClosing = true;
+      return closeServer();
+    },
     async replaceCertificate({ certificate, key }) {
       if (!secure) throw withoutTls();
       secure.setSecureContext({ cert: certificate, key });

@@ -95,6 +95,16 @@ export function faultResponse(): Response {
   );
 }
 
+/** Tells the client to send its next request on another connection: on this one it could be lost (RFC 9112 section 9.6). */
+export function closeAfter(response: Response): Response {
+  try {
+    response.headers.set("connection", "close");
+  } catch {
+    // The header fields of a response of `fetch` cannot be changed.
+  }
+  return response;
+}
+
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d*)?$/i;
 
 /** Whether a Host field is one host with an optional port (RFC 9112 section 3.2); two fields arrive joined by a comma. */

@@ -287,6 +287,18 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.is(await fetch(own.url).then(() => "connected", () => "refused"), "refused");
   });
 
+  test("the response during close() is the last one of its connection", async () => {
+    const own = await serve(handler, { port: 0 });
+    const arrived = nextArrival();
+    const answer = sendRaw(own.port, "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n");
+    await arrived;
+    const closed = own.close();
+    setTimeout(() => release(), 100);
+    // Deno closes the connection without the field.
+    assert.match(await answer, name === "deno" ? /^HTTP\/1\.1 200/ : /^connection: close\r$/im);
+    await closed;
+  });
+
   test("close() closes idle connections at once, also those without a request", async () => {
     const own = await serve(handler, { port: 0 });
     await (await fetch(`${own.url}/changed`)).text();

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Server } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { timerDelay } from "../../timer.ts";
 
@@ -29,4 +29,9 @@ export function prepareClose(server: Server, timeoutMs: number): () => Promise<v
     clearInterval(idle);
     clearTimeout(late);
   };
+}
+
+/** Whether the server of a response accepts no more connections. */
+export function isClosing({ req: { socket } }: ServerResponse): boolean {
+  return (socket as Socket & { readonly server?: Server }).server?.listening === false;
 }
