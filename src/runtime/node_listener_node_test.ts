@@ -104,6 +104,12 @@ test("a body that the parser did not consume is read from the stream", () => {
   );
 });
 
+test("a request over http has an http URL", () =>
+  withServer(
+    toNodeListener({ fetch: ({ url }: Request) => new Response(url) }),
+    async (origin) => assert.is(await (await fetch(`${origin}/a`)).text(), `${origin}/a`),
+  ));
+
 test("a body that the handler does not read does not hold up the next request of its connection", async () => {
   const refusing = { fetch: () => new Response("refused", { status: 401 }) };
   await withServer(toNodeListener(refusing), async (origin) => {

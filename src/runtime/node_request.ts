@@ -67,7 +67,8 @@ export function readHead(
   // A `Request` cannot have the first two methods.
   if (method === "TRACE" || method === "CONNECT" || hosts > 1 || !isHost(host)) return undefined;
   if (hosts > 0 && req.headers.host !== host) return undefined;
-  const isSecure = socket !== undefined && "encrypted" in socket;
+  // Every socket of Bun has this member.
+  const isSecure = (socket as { readonly encrypted?: unknown } | undefined)?.encrypted === true;
   const url = `${isSecure ? "https" : "http"}://${host}${target === "*" ? "/*" : target}`;
   if (!/^[/*]/.test(target) || !URL.canParse(url)) return undefined;
   const headers = new Headers();
