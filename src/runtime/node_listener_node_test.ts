@@ -104,6 +104,23 @@ test("a body that the parser did not consume is read from the stream", () => {
   );
 });
 
+test("an absolute target names the host, and must be one of http", async () => {
+  const seen = { fetch: ({ url, headers }: Request) => new Response(`${url} ${headers.get("host")}`) };
+  await withServer(toNodeListener(seen), async (origin) => {
+    const get = (path: string, host = "a"): Promise<string> =>
+      new Promise((resolve, reject) => {
+        send(origin, { path, headers: { host } }, async (answer) => {
+          resolve(`${answer.statusCode} ${await readText(answer)}`);
+        }).on("error", reject).end();
+      });
+    assert.is(await get("http://user@b.example:81/c?d"), "200 http://b.example:81/c?d b.example:81");
+    assert.is(await get("http://b.example"), "200 http://b.example/ b.example");
+    for (const [target, host] of [["ftp://b/c"], ["http://b/c", "a b"], ["http:///"], ["c"]]) {
+      assert.match(await get(target!, host), /^400/);
+    }
+  });
+});
+
 test("a request over http has an http URL", () =>
   withServer(
     toNodeListener({ fetch: ({ url }: Request) => new Response(url) }),

@@ -61,12 +61,18 @@ export function readHead(
   const { method = "GET", socket, rawHeaders } = req;
   // The host of an HTTP/2 request (RFC 9113 section 8.3.1).
   const authority = isHttp2(req) ? req.headers[":authority"] : undefined;
-  const host = authority ?? req.headers.host ?? `127.0.0.1:${socket?.localPort}`;
-  const target = (req as NodeRequest).originalUrl ?? req.url ?? "/";
+  const given = (req as NodeRequest).originalUrl ?? req.url ?? "/";
+  // RFC 9112 section 3.2.2: an absolute target replaces the Host field.
+  const absolute = !isHttp2(req) && /^https?:\/\//i.test(given) ? URL.parse(given) : null;
+  const named = authority ?? req.headers.host ?? `127.0.0.1:${socket?.localPort}`;
+  const host = absolute?.host ?? named;
+  const target = absolute ? absolute.pathname + absolute.search : given;
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host").length;
   // A `Request` cannot have the first two methods.
-  if (method === "TRACE" || method === "CONNECT" || hosts > 1 || !isHost(host)) return undefined;
-  if (hosts > 0 && req.headers.host !== host) return undefined;
+  if (method === "TRACE" || method === "CONNECT" || hosts > 1 || ![host, named].every(isHost)) {
+    return undefined;
+  }
+  if (hosts > 0 && req.headers.host !== named) return undefined;
   // Every socket of Bun has this member.
   const isSecure = (socket as { readonly encrypted?: unknown } | undefined)?.encrypted === true;
   const url = `${isSecure ? "https" : "http"}://${host}${target === "*" ? "/*" : target}`;
@@ -75,8 +81,8 @@ export function readHead(
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (!rawHeaders[i]!.startsWith(":")) headers.append(rawHeaders[i]!, rawHeaders[i + 1]!);
   }
+  if (absolute || isHttp2(req)) headers.set("host", host);
   if (isHttp2(req)) {
-    headers.set("host", host);
     // Clients may send a field for each cookie (RFC 9113 section 8.2.3).
     if (req.headers.cookie !== undefined) headers.set("cookie", req.headers.cookie);
   }
