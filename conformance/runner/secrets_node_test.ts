@@ -38,7 +38,7 @@ export const fetch = async (request) => {
   const cookie = { "set-cookie": "sid=" + S.session + "; Path=/; HttpOnly" };
   if (pathname === "/login" && request.method === "GET") {
     return new Response('<form method=post><input name=user><input name=pw><input type=hidden name=ticket value="' +
-      S.ticket + '"><button>Sign in</button></form>', { headers: { "content-type": "text/html" } });
+      S.ticket + '"><!-- known for a secret in a later response only: ' + S.code + ' --><button>Sign in</button></form>', { headers: { "content-type": "text/html" } });
   }
   if (pathname === "/login") return new Response(null, { status: 302, headers: { location: "/home", ...cookie } });
   if (pathname === "/authorize") {

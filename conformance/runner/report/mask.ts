@@ -25,7 +25,12 @@ const SECRET_PLACES: readonly RegExp[] = [
   /^(?:authorization|dpop|x-api-key|mcp-session-id|proxy-authorization): *(?:[A-Za-z]+ +)?(\S+)/gim,
   /^cookie: *(.+)$/gim,
   /^set-cookie: *[^=;\n]+=([^;\n]+)/gim,
-  new RegExp(`name="?(?:${SECRET_NAMES})"?\\s+value="?([^"\\s>]+)`, "gi"),
+  // In HTML, other attributes may be between the name and the value, and the value may come first.
+  new RegExp(`name=["']?(?:${SECRET_NAMES})["']?\\s(?:[^<>]*?\\s)?(?:value|content)=["']?([^"'\\s>]+)`, "gi"),
+  new RegExp(
+    `(?:value|content)=["']?([^"'\\s>]+)["']?\\s(?:[^<>]*?\\s)?name=["']?(?:${SECRET_NAMES})["'\\s/>]`,
+    "gi",
+  ),
   // In a URL, the part after the colon is a password; a user name alone is a secret only if it looks like a token.
   /:\/\/([^/@\s"':?#\\]*:[^/@\s"']+)@/g,
   /:\/\/[^/@\s"':?#\\]*:([^/@\s"']+)@/g,

@@ -57,6 +57,21 @@ test("a secret has the same label everywhere", () => {
   assert.is(mask("code=another-secret"), "code=‹secret 2›");
 });
 
+test("a secret in a page is masked, in whatever order its attributes are", () => {
+  for (
+    const page of [
+      '<input name="csrf" value="abcdef123">',
+      "<input name='csrf' type='hidden' value='abcdef123' />",
+      '<input name="__RequestVerificationToken" type="hidden" value="abcdef123" />',
+      '<input type="hidden" value="abcdef123" name="csrf">',
+      "<INPUT VALUE=abcdef123 NAME=csrf>",
+      '<meta name="csrf-token" content="abcdef123">',
+    ]
+  ) assert.is(createMasker({})(page), page.replace("abcdef123", "‹secret 1›"));
+  const shown = '<input name="csrf" value=""><input name="state" value="abcdef123">';
+  assert.is(createMasker({})(shown), shown);
+});
+
 test("a long secret is masked where it was cut", () => {
   const mask = createMasker({});
   const token = `eyJhbGciOiJFUzI1NiJ9.${"abc".repeat(100)}.sig-nature`;

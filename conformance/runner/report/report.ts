@@ -120,7 +120,8 @@ export function toReport(
     const isShown = args.classes.length === 0 || result.class === undefined ||
       args.classes.includes(result.class);
     const mask = createMasker(target.variables);
-    // Exchanges first: the masker learns the secrets from them.
+    // The masker learns the secrets from all exchanges first: one may be known for a secret only where it is sent back.
+    for (const { request, answer } of result.exchanges) [request, answer].forEach(mask);
     const masked = result.exchanges.map((each) => ({
       ...each,
       request: mask(each.request),
