@@ -21,6 +21,9 @@ import type { Step } from "./vector/vector_file.ts";
 const test = suite("hostile");
 const folder = mkdtempSync(join(tmpdir(), "conformance-"));
 const runtime = "Deno" in globalThis ? ["run", "-A", "--no-check", "--quiet"] : [];
+/** What a terminal could execute. */
+// deno-lint-ignore no-control-regex
+const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
 const EVENTS = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 const JSON_HEAD = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
 
@@ -76,11 +79,16 @@ interface Ended {
 }
 
 /** @param started path of a file; soon after it exists, the run is interrupted */
-function run(target: object, started?: string, only = "jsonrpc"): Promise<Ended> {
+function run(
+  target: object,
+  started?: string,
+  only = "jsonrpc",
+  words: readonly string[] = ["jsonrpc"],
+): Promise<Ended> {
   const path = join(folder, `target-${crypto.randomUUID()}.json`);
   writeFileSync(path, JSON.stringify(target));
   const cli = fileURLToPath(new URL("cli.ts", import.meta.url));
-  const args = [...runtime, cli, "jsonrpc", "--target", path, "--timeout", "2", "--only", only];
+  const args = [...runtime, cli, ...words, "--target", path, "--timeout", "2", "--only", only];
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
     let [out, err] = ["", ""];
@@ -165,8 +173,28 @@ test("what a server sends does not control the terminal", async () => {
   await server.close();
   assert.is(code, 1);
   assert.match(out, /\ufffd\[2J.*\ufffd\ufffd2J/);
-  // deno-lint-ignore no-control-regex
-  assert.not.match(out, /[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
+  assert.not.match(out, CONTROLS);
+});
+
+test("what a server sends does not control the terminal where it is sent back", async () => {
+  const server = await serveRaw((socket) =>
+    void socket.end("HTTP/1.1 200 OK\r\nETag: \x1b[2J\r\nConnection: close\r\n\r\n")
+  );
+  const steps = [
+    { request: { url: "/" }, capture: { tag: { header: "etag" } } },
+    { request: { url: "/", headers: { "if-none-match": "{{tag}}" } }, expect: { status: 304 } },
+  ];
+  const vectors = [{ id: "again/it", title: "It is so", covers: ["format#7/1"], steps }];
+  const suite = join(folder, "again.json");
+  writeFileSync(
+    suite,
+    JSON.stringify({ format: 2, suite: "oauth/again", title: "Again", count: 1, vectors }),
+  );
+  const { code, out } = await run({ base: server.url, features: [] }, undefined, "it", [suite, "--verbose"]);
+  await server.close();
+  assert.is(code, 1);
+  assert.match(out, /> if-none-match: \ufffd\[2J/);
+  assert.not.match(out, CONTROLS);
 });
 
 test.run();

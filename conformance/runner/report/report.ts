@@ -124,7 +124,7 @@ export function toReport(
     for (const { request, answer } of result.exchanges) [request, answer].forEach(mask);
     const masked = result.exchanges.map((each) => ({
       ...each,
-      request: mask(each.request),
+      request: replaceControls(mask(each.request)),
       answer: replaceControls(mask(each.answer)),
     }));
     const { stdio } = target;
