@@ -5,7 +5,17 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { changeResponses, DEVICE, LOGIN, METADATA, onPath, pathOf, readForm } from "./http_faults.ts";
+import {
+  AUTHORIZE,
+  changeRedirects,
+  changeResponses,
+  DEVICE,
+  LOGIN,
+  METADATA,
+  onPath,
+  pathOf,
+  readForm,
+} from "./http_faults.ts";
 import { changeRpcResponses, isObject } from "./jsonrpc/message_faults.ts";
 import { MCP } from "./mcp/mcp_access.ts";
 import type { Mutant, Wrap } from "./mutant.ts";
@@ -95,6 +105,23 @@ const CONFORMING: readonly (readonly [what: string, wrap: Wrap, vectors: readonl
         : value;
     }),
     ["mcp/methods/ping", "mcp/older/ping"],
+  ],
+  [
+    "asks for consent each time, so that prompt=none is an error",
+    changeRedirects(AUTHORIZE, (location, request) => {
+      const isSilent = new URL(request.url).searchParams.get("prompt") === "none";
+      if (!isSilent || !location.searchParams.has("code")) return location;
+      location.searchParams.delete("code");
+      location.searchParams.set("error", "consent_required");
+      return location;
+    }),
+    [
+      "oauth/openid_request/none-with-consent",
+      "oauth/openid_request/max-age-young",
+      "oauth/openid_request/hint-of-the-user",
+      "oauth/openid_logout/without-hint-asks",
+      "oauth/openid_logout/altered-hint",
+    ],
   ],
 ];
 
