@@ -15,6 +15,7 @@ import {
   onPath,
   pathOf,
   readForm,
+  withHeaders,
 } from "./http_faults.ts";
 import { changeRpcResponses, isObject } from "./jsonrpc/message_faults.ts";
 import { MCP } from "./mcp/mcp_access.ts";
@@ -122,6 +123,15 @@ const CONFORMING: readonly (readonly [what: string, wrap: Wrap, vectors: readonl
       "oauth/openid_logout/without-hint-asks",
       "oauth/openid_logout/altered-hint",
     ],
+  ],
+  [
+    "names its resource metadata by the well-known URI only",
+    changeResponses(
+      MCP,
+      (answer) =>
+        answer.status === 401 ? withHeaders(answer, { "www-authenticate": 'Bearer realm="mcp"' }) : answer,
+    ),
+    ["mcp/authorization/challenge-leads-to-metadata"],
   ],
 ];
 

@@ -3,7 +3,14 @@
  *
  * @module
  */
-import { changeRequests, changeResponses, TOKEN, withHeaders, withRequestHeaders } from "../http_faults.ts";
+import {
+  changeRequests,
+  changeResponses,
+  onPath,
+  TOKEN,
+  withHeaders,
+  withRequestHeaders,
+} from "../http_faults.ts";
 import type { Handler, Mutant, Wrap } from "../mutant.ts";
 import { CLIENTS, toBasic } from "../registered_clients.ts";
 
@@ -150,11 +157,19 @@ export const MCP_ACCESS: readonly Mutant[] = [
     ),
     killedBy: names(
       "authorization/challenge-names-scope",
-      "authorization/challenge-leads-to-metadata",
       "authorization/too-little-scope",
       "authorization/modern-too-little-scope",
       "http_2025_06_18/challenge",
     ),
+  },
+  {
+    name: "mcp/no-resource-metadata",
+    fault: "Has no resource metadata",
+    wrap: onPath(
+      "/.well-known/oauth-protected-resource/mcp",
+      () => () => Promise.resolve(new Response(null, { status: 404 })),
+    ),
+    killedBy: names("authorization/challenge-leads-to-metadata"),
   },
   {
     name: "mcp/scope-as-token",
