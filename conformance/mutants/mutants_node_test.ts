@@ -15,6 +15,7 @@ import {
   onPath,
   pathOf,
   readForm,
+  withBody,
   withHeaders,
 } from "./http_faults.ts";
 import { changeRpcResponses, isObject } from "./jsonrpc/message_faults.ts";
@@ -132,6 +133,24 @@ const CONFORMING: readonly (readonly [what: string, wrap: Wrap, vectors: readonl
         answer.status === 401 ? withHeaders(answer, { "www-authenticate": 'Bearer realm="mcp"' }) : answer,
     ),
     ["mcp/authorization/challenge-leads-to-metadata"],
+  ],
+  [
+    "writes the form of form_post in capitals, and its attributes in lines of their own",
+    changeResponses(AUTHORIZE, async (answer) => {
+      const page = await answer.clone().text();
+      if (!page.includes("form_post.js")) return answer;
+      return withBody(
+        answer,
+        page.replace(/<form[^>]*>/, (tag) => tag.replace(/ (action|method)=/g, (name) => name.toUpperCase()))
+          .replace(/<input[^>]*>/g, (tag) => tag.replaceAll(/ (?=(?:type|name|value)=)/g, "\n")),
+      );
+    }),
+    [
+      "oauth/form_post/page",
+      "oauth/form_post/error",
+      "oauth/form_post/state-is-no-markup",
+      "oauth/jarm/form",
+    ],
   ],
 ];
 

@@ -214,6 +214,7 @@ export const RESPONSE_MODES: readonly Mutant[] = [
       if (answer.status < 400 || query.get("response_mode") !== "form_post") return answer;
       return new Response(`<form method="post" action="${query.get("redirect_uri")}"></form>`, {
         status: 400,
+        headers: { "content-type": "text/html" },
       });
     }),
     killedBy: forms("redirect-uri-unknown"),

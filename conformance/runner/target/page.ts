@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { decodeEntities } from "../vector/view.ts";
+import { decodeEntities } from "../vector/entities.ts";
 
 export interface Button {
   readonly name: string;

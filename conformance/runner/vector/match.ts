@@ -173,12 +173,17 @@ function toUrlView(text: string): JsonObject | undefined {
 
 /** The parameters of a query or fragment. A repeated name has a list of values. */
 export function toParameters(text: string): JsonObject {
-  const parameters: Record<string, string | string[]> = Object.create(null);
-  for (const [name, value] of new URLSearchParams(text.replace(/^[?#]/, ""))) {
-    const before = parameters[name];
-    parameters[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value];
+  return collectValues(new URLSearchParams(text.replace(/^[?#]/, "")));
+}
+
+/** Names with their values. A repeated name has a list of values. */
+export function collectValues(pairs: Iterable<readonly [name: string, value: string]>): JsonObject {
+  const values: Record<string, string | string[]> = Object.create(null);
+  for (const [name, value] of pairs) {
+    const before = values[name];
+    values[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value];
   }
-  return { ...parameters };
+  return { ...values };
 }
 
 /** Whether two values are equal as JSON. The order of members does not matter. */

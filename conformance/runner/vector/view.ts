@@ -6,7 +6,9 @@
 import { sha256, toHex, toStrictText, toText } from "../exchange/bytes.ts";
 import { EventReader } from "../exchange/event_reader.ts";
 import type { BrokenExchange, HeaderField, HttpResponse } from "../exchange/exchange.ts";
-import { parseJson, toParameters } from "./match.ts";
+import { decodeEntities } from "./entities.ts";
+import { collectValues, parseJson, toParameters } from "./match.ts";
+import { parsePage } from "../target/page.ts";
 import { isJsonObject, type JsonObject } from "./vector_file.ts";
 
 export type View = JsonObject;
@@ -39,6 +41,7 @@ export async function toView(
       view["events"] = events;
       view["messages"] = events.map((event) => event["json"]).filter((each) => each !== undefined);
     } else if (json !== undefined) view["messages"] = [json];
+    if (isHtml(fields)) view["forms"] = toForms(body, url);
   }
   return view;
 }
@@ -62,6 +65,19 @@ function joinFields(fields: readonly HeaderField[]): Readonly<Record<string, str
 /** Whether the body is `text/event-stream`. */
 export function isEventStream(fields: readonly HeaderField[]): boolean {
   return /^text\/event-stream\b/i.test(joinFields(fields)["content-type"] ?? "");
+}
+
+function isHtml(fields: readonly HeaderField[]): boolean {
+  return /^(?:text\/html|application\/xhtml\+xml)\b/i.test(joinFields(fields)["content-type"] ?? "");
+}
+
+/** The forms of a page, as a browser sends them: HTML may be written in many ways. */
+function toForms(page: string, base: string): JsonObject[] {
+  return parsePage(page).forms.map(({ action = "", method, fields }) => ({
+    action: URL.parse(action, base)?.href ?? action,
+    method,
+    fields: collectValues(fields),
+  }));
 }
 
 /** Parses `Set-Cookie`: the name, and the value with the attributes (RFC 6265 section 5.2). */
@@ -103,8 +119,6 @@ export function resolvePointer(pointer: string, value: unknown): unknown {
   return found;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
-
 /** The value of a capture's source, or `undefined`. */
 export function readCapture(source: JsonObject, view: View): unknown {
   const [[kind, where] = ["", undefined]] = Object.entries(source);
@@ -135,16 +149,4 @@ export function readCapture(source: JsonObject, view: View): unknown {
     default:
       return undefined;
   }
-}
-
-/** Decodes five named HTML entities and numeric ones. */
-export function decodeEntities(text: string): string {
-  return text.replace(
-    /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/gi,
-    (whole, hex, decimal, name) => {
-      if (name) return ENTITIES[String(name).toLowerCase()]!;
-      const point = hex ? parseInt(hex, 16) : Number(decimal);
-      return point <= 0x10ffff ? String.fromCodePoint(point) : whole;
-    },
-  );
 }

@@ -376,11 +376,15 @@ def form_decode(text):
 
 
 def parameters(text):
-    """The parameters of a query or fragment. A repeated name has a list."""
+    """The parameters of a query or fragment."""
+    pairs = (pair.partition("=") for pair in filter(None, text.split("&")))
+    return collect((form_decode(name), form_decode(value)) for name, _, value in pairs)
+
+
+def collect(pairs):
+    """Names with their values. A repeated name has a list."""
     found = {}
-    for pair in filter(None, text.split("&")):
-        name, _, value = pair.partition("=")
-        name, value = form_decode(name), form_decode(value)
+    for name, value in pairs:
         found[name] = value if name not in found else (found[name] if isinstance(found[name], list) else [found[name]]) + [value]
     return found
 
@@ -2014,6 +2018,7 @@ def to_redirect(location, base):
 
 
 EVENT_STREAM = re.compile(r"text/event-stream\b", re.I)
+HTML = re.compile(r"(text/html|application/xhtml\+xml)\b", re.I)
 
 
 def to_view(response, url, broken=None):
@@ -2039,7 +2044,19 @@ def to_view(response, url, broken=None):
             view["messages"] = [event["json"] for event in events if "json" in event]
         elif value is not ABSENT:
             view["messages"] = [value]
+        if HTML.match(headers.get("content-type", "")):
+            view["forms"] = to_forms(view["body"], str(url))
     return view
+
+
+def to_forms(page, base):
+    """The forms of a page, as a browser sends them: HTML may be written in many ways."""
+    found = []
+    for form in parse_page(page)[0]:
+        action = parse_url(form.action or "", parse_url(base))
+        method = "POST" if form.method == "POST" else "GET"
+        found.append({"action": form.action if action is None else str(action), "method": method, "fields": collect(form.fields)})
+    return found
 
 
 ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
