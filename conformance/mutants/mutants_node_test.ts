@@ -15,6 +15,7 @@ import {
   onPath,
   pathOf,
   readForm,
+  REGISTER,
   withBody,
   withHeaders,
 } from "./http_faults.ts";
@@ -69,6 +70,31 @@ const lockOut: Wrap = (next) => {
     return pathOf(request) === LOGIN
       ? new Response("Wrong", { status: 401 })
       : Response.json({ error: "invalid_client" }, { status: 401 });
+  };
+};
+
+/** Gives all registrations one URL: the token says which client is meant (RFC 7592 appendix B). */
+const shareManagementUrl: Wrap = (next) => {
+  const urls = new Map<string, string>();
+  return async (request) => {
+    const path = pathOf(request);
+    if (path === `${REGISTER}x`) return new Response(null, { status: 404 });
+    const isManagement = path === REGISTER && request.method !== "POST";
+    const own = urls.get(request.headers.get("authorization")?.split(" ")[1] ?? "");
+    if (isManagement && own === undefined) {
+      return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
+    }
+    const { method, headers } = request;
+    const body = method === "PUT" ? await request.clone().text() : null;
+    const answer = await next(isManagement ? new Request(own!, { method, headers, body }) : request);
+    const text = await answer.clone().text();
+    if (!text.includes("registration_client_uri")) return answer;
+    const json = JSON.parse(text);
+    urls.set(json["registration_access_token"], json["registration_client_uri"]);
+    return withBody(
+      answer,
+      JSON.stringify({ ...json, registration_client_uri: new URL(REGISTER, request.url) }),
+    );
   };
 };
 
@@ -151,6 +177,21 @@ const CONFORMING: readonly (readonly [what: string, wrap: Wrap, vectors: readonl
       "oauth/form_post/state-is-no-markup",
       "oauth/jarm/form",
     ],
+  ],
+  [
+    "has one URL for all registrations",
+    shareManagementUrl,
+    [
+      "tokens-differ",
+      "read",
+      "read-with-token-of-another",
+      "unknown-client",
+      "updated",
+      "update-with-token-of-another",
+      "update-of-unknown-client",
+      "deleted",
+      "delete-with-token-of-another",
+    ].map((id) => `oauth/client_management/${id}`),
   ],
 ];
 
