@@ -27,6 +27,8 @@ import { type Baseline, closeBaseline, runBaseline, runMutant } from "./run_muta
 
 const test = suite<{ baseline: Baseline }>("mutants");
 
+const USERINFO = "/oauth/userinfo";
+
 const MAX_CONCURRENT = 6;
 
 test.before(async (context) => {
@@ -176,6 +178,18 @@ const CONFORMING: readonly (readonly [what: string, wrap: Wrap, vectors: readonl
       "oauth/form_post/error",
       "oauth/form_post/state-is-no-markup",
       "oauth/jarm/form",
+    ],
+  ],
+  [
+    "refuses tokens at UserInfo without a body",
+    changeResponses(
+      USERINFO,
+      (answer) => answer.ok ? answer : new Response(null, { status: answer.status, headers: answer.headers }),
+    ),
+    [
+      "oauth/openid_userinfo/altered",
+      "oauth/openid_userinfo/id-token",
+      "oauth/openid_userinfo/without-openid",
     ],
   ],
   [
