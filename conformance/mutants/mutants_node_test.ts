@@ -207,6 +207,14 @@ const CONFORMING: readonly (readonly [what: string, wrap: Wrap, vectors: readonl
       "delete-with-token-of-another",
     ].map((id) => `oauth/client_management/${id}`),
   ],
+  [
+    "writes its index of skills in several lines",
+    changeResponses(
+      "/.well-known/agent-skills/index.json",
+      async (answer) => withBody(answer, JSON.stringify(await answer.clone().json(), null, 2)),
+    ),
+    ["skills/discovery/digest"],
+  ],
 ];
 
 test("vectors pass on a server that conforms in another way than Trivet", async ({ baseline }) => {
