@@ -90,7 +90,7 @@ export function toNodeListener(
       if (res.headersSent) cut(req, res);
       else await sendResponse(faultResponse(), req, res);
     } finally {
-      // Node discards what nobody reads only before a stream is made from it: the next request of the connection would wait.
+      // Node discards an unread body only before a stream is made from it: the next request of the connection would wait.
       if (request?.body?.locked === false) request.body.cancel().catch(() => {});
     }
   }

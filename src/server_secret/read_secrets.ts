@@ -10,7 +10,6 @@ import { LOST_RACE, retryLostRaces } from "../store/retry.ts";
 import {
   type Entry,
   type Key,
-  listAll,
   putIfAbsent,
   type Store,
   StoreUnavailableError,
@@ -36,11 +35,14 @@ export interface SecretRecord {
   readonly starts: number;
 }
 
+/** More than one for each hour of the 30 days that retired ones are kept by default. */
+const MAX_SECRETS = 1000;
+
 export const secretKey = (generation: number): Key => [...SECRETS, generation];
 
 /** The secrets, oldest first; empty when the secret was never rotated. */
 export function listSecretRecords(store: Store): Promise<Entry<SecretRecord>[]> {
-  return Array.fromAsync(listAll<SecretRecord>(store, SECRETS));
+  return store.list<SecretRecord>(SECRETS, { limit: MAX_SECRETS });
 }
 
 /** The first secret. The first instance that needs it creates it. */
