@@ -146,7 +146,8 @@ function chooseResources(
   const asked = findResources(as, targets);
   if (!asked) return granted;
   const further = new Set(token_exchange_resources.map(canonicalResource));
-  narrowResources(as, granted, asked.filter((each) => !further.has(canonicalResource(each))));
+  const own = asked.filter((each) => !further.has(canonicalResource(each)));
+  if (own.length > 0) narrowResources(as, granted, own);
   return asked;
 }
 

@@ -66,8 +66,8 @@ export function findResources(
 }
 
 /**
- * The requested part of the granted resources (RFC 8707 §2.2): all of them without a request.
- * @throws {OAuthError} invalid_target for one that was not granted
+ * The requested part of the granted resources (RFC 8707 §2.2): without a request all of them that the server still has.
+ * @throws {OAuthError} invalid_target for one that was not granted, and when the server has none of the granted ones
  */
 export function narrowResources(
   as: AuthorizationServer,
@@ -75,12 +75,19 @@ export function narrowResources(
   requested: readonly string[],
 ): readonly string[] | undefined {
   const asked = findResources(as, requested);
-  if (!asked) return granted;
+  if (!asked) return granted && keepKnown(as, granted);
   const foreign = asked.find((each) => !isForResource(as, granted, each));
   if (foreign !== undefined) {
     throw new OAuthError("invalid_target", `Resource not granted: ${plain(foreign)}`);
   }
   return asked;
+}
+
+/** For a resource that the operator removed no token is issued: its limits of scope and lifetime went with it. */
+function keepKnown(as: AuthorizationServer, granted: readonly string[]): readonly string[] {
+  const known = granted.filter((each) => as.protectedResources.has(canonicalResource(each)));
+  if (known.length > 0) return known;
+  throw new OAuthError("invalid_target", `Resource no longer known: ${plain(granted.join(" "))}`);
 }
 
 /** The part of a scope that the resources use (RFC 8707 §2.2). @throws {OAuthError} invalid_scope when none is left */
@@ -105,12 +112,12 @@ export function limitToResources(
   return kept.join(" ");
 }
 
-/** The operator's settings for these resources. */
+/** The operator's settings for these resources; none but the identifier for one that was removed. */
 export function findResourceSettings(
   as: AuthorizationServer,
   resource: readonly string[] = [],
 ): readonly ProtectedResource[] {
-  return resource.flatMap((each) => as.protectedResources.get(canonicalResource(each)) ?? []);
+  return resource.map((each) => as.protectedResources.get(canonicalResource(each)) ?? { resource: each });
 }
 
 /** Whether a token or grant for this audience is good for `resource`. One for the whole server is for all its own. */

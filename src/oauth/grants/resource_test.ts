@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readJws } from "../../crypto/jws.ts";
 import { TokenRefusal } from "../../http/bearer.ts";
-import { APP_URI, ISSUER, newServer, type TestServer } from "../test_server.ts";
+import { APP_URI, ISSUER, newServer, type TestServer, transactionOf } from "../test_server.ts";
 
 const test = suite("oauth/resource");
 const MCP = `${ISSUER}/mcp`;
@@ -182,6 +182,35 @@ test("a resource sets the format, the lifetime and the scopes of its tokens", as
   assert.equal([aud, scope, exp! - iat!], [OTHER, "read", 60]);
   const none = await server.token({ grant_type: "client_credentials", scope: "profile", resource: OTHER });
   assert.equal([none.status, (await none.json()).error], [400, "invalid_scope"]);
+});
+
+test("attack: a grant gives no token for a resource that the operator removed, whose limits went with it", async () => {
+  const before = await newServer({ resources: RESOURCES });
+  const { refresh_token } = await before.tokens({ resource: OTHER, scope: "read write" });
+  const { store } = before;
+  const refresh = async (server: TestServer) => {
+    const response = await server.token({ grant_type: "refresh_token", refresh_token });
+    const { error, scope, expires_in } = await response.json();
+    return error ?? [scope, expires_in];
+  };
+  assert.is(await refresh(await newServer({ store, resources: RESOURCES.slice(0, 2) })), "invalid_target");
+  // Nothing is lost: an instance that has the resource, or has it again, refreshes.
+  assert.equal(await refresh(await newServer({ store, resources: RESOURCES })), ["read", 60]);
+});
+
+test("a grant for several resources gives tokens for those that the server still has", async () => {
+  const before = await newServer({ resources: [...RESOURCES.slice(0, 2), { resource: OTHER }] });
+  const page = `${before.authorizePath({ resource: MCP })}&resource=${encodeURIComponent(OTHER)}`;
+  const cookie = await before.signIn();
+  const shown = await (await before.send(page, { headers: { cookie } })).text();
+  const form = { transaction: transactionOf(shown), decision: "approve" };
+  const answer = await before.send("/oauth/authorize", { form, headers: { cookie } });
+  const both = new URL(answer.headers.get("location")!).searchParams.get("code")!;
+  const after = await newServer({ store: before.store, resources: RESOURCES.slice(0, 2) });
+  const response = await after.token({ grant_type: "authorization_code", code: both, redirect_uri: APP_URI });
+  const { access_token, expires_in } = await response.json();
+  assert.is(expires_in, 7200);
+  assert.not.instance(await identifyAt(after, access_token, MCP), TokenRefusal);
 });
 
 test("RFC 9728: each resource below the issuer has metadata at its own URL", async () => {
