@@ -43,11 +43,17 @@ export function removeExisting(store: Store, key: Key): Promise<boolean> {
 
 /**
  * Whether a commit that failed is done all the same, because only its response was lost.
- * @param own the key of a record that this commit sets and no other one does
+ * @param own the key of a record that this commit sets
+ * @param isOwn whether the record is the one of this commit, where another one may set it, too
  */
-export async function isDoneDespite(error: unknown, store: Store, own: Key): Promise<boolean> {
+export async function isDoneDespite<Value>(
+  error: unknown,
+  store: Store,
+  own: Key,
+  isOwn: (value: Value) => boolean = () => true,
+): Promise<boolean> {
   return error instanceof StoreUnavailableError &&
-    await store.get(own).then((entry) => entry !== undefined, () => false);
+    await store.get<Value>(own).then((entry) => entry !== undefined && isOwn(entry.value), () => false);
 }
 
 /**

@@ -192,25 +192,27 @@ test("a client without the refresh_token grant gets no refresh token", async () 
   assert.ok(await isActive(server, body.access_token));
 });
 
-test("a code is redeemed when only the response of the commit is lost", async () => {
-  const server = await newServer();
-  const form = await newCode(server);
-  const lost = loseNextResponse(server.store, "code");
-  const response = await server.token(form);
-  assert.equal([lost.isDone, response.status], [true, 200]);
-  const { access_token, refresh_token } = await response.json();
-  assert.ok(await isActive(server, access_token));
-  assert.is((await server.token({ grant_type: "refresh_token", refresh_token })).status, 200);
-  assert.equal(server.events.filter(({ type }) => type === "code_replayed"), []);
-});
+for (const accessTokenFormat of ["opaque", "jwt"] as const) {
+  test(`a code is redeemed when only the response of the commit is lost: ${accessTokenFormat}`, async () => {
+    const server = await newServer({ accessTokenFormat });
+    const form = await newCode(server);
+    const lost = loseNextResponse(server.store, "code");
+    const response = await server.token(form);
+    assert.equal([lost.isDone, response.status], [true, 200]);
+    const { access_token, refresh_token } = await response.json();
+    assert.ok(await isActive(server, access_token));
+    assert.is((await server.token({ grant_type: "refresh_token", refresh_token })).status, 200);
+    assert.equal(server.events.filter(({ type }) => type === "code_replayed"), []);
+  });
 
-test("a code whose commit failed can be redeemed again", async () => {
-  const server = await newServer();
-  const form = await newCode(server);
-  const restore = interruptAfter(server.store, 0);
-  assert.is((await server.token(form)).status, 503);
-  restore();
-  assert.is((await server.token(form)).status, 200);
-});
+  test(`a code whose commit failed can be redeemed again: ${accessTokenFormat}`, async () => {
+    const server = await newServer({ accessTokenFormat });
+    const form = await newCode(server);
+    const restore = interruptAfter(server.store, 0);
+    assert.is((await server.token(form)).status, 503);
+    restore();
+    assert.is((await server.token(form)).status, 200);
+  });
+}
 
 test.run();

@@ -4,11 +4,13 @@
  *
  * @module
  */
+import { secretDigest } from "../../crypto/secret.ts";
 import { isDoneDespite } from "../../store/retry.ts";
 import type { Check, Entry, Put } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { type TokenCall, type TokenResponse, tokenTypeOf } from "./token_response.ts";
 import type { Client, GrantType } from "../records/client_record.ts";
+import { type Grant, grantKey } from "../records/grant_record.ts";
 import type { Mutable } from "../records/token_record.ts";
 import { type AccessTokenRequest, mintAccessToken, type MintedAccessToken } from "../tokens/access_token.ts";
 
@@ -20,6 +22,8 @@ export interface FamilyChange {
   readonly until: number;
   /** A further check of the commit. */
   readonly check?: Check | undefined;
+  /** The grant that the commit starts; absent for one that exists. */
+  readonly starts?: string | undefined;
   /** Absent when the client may not refresh. */
   readonly refresh_token: string | undefined;
   /** The value of an opaque access token. @default a random one */
@@ -74,7 +78,7 @@ export async function issueTokens(
       if (!await as.store.commit({ check: checks, set })) return undefined;
     } catch (error) {
       // Otherwise the retry of the client is a replay of the code.
-      if (!put || !await isDoneDespite(error, as.store, put.key)) throw error;
+      if (!await isStored(as, error, put, family)) throw error;
     }
   } else if (put) {
     await as.store.commit({ set: [put] });
@@ -89,6 +93,25 @@ export async function issueTokens(
   if (id_token !== undefined) response.id_token = id_token;
   if (authorization_details) response.authorization_details = authorization_details;
   return response;
+}
+
+/** Whether the tokens are stored, though the commit failed. */
+async function isStored(
+  { store }: AuthorizationServer,
+  error: unknown,
+  put: Put | undefined,
+  { starts, refresh_token }: FamilyChange,
+): Promise<boolean> {
+  if (put) return await isDoneDespite(error, store, put.key);
+  // A signed access token is no record, and a pending grant has the key of the new one: its refresh token shows it.
+  if (starts === undefined || refresh_token === undefined) return false;
+  const digest = secretDigest(refresh_token);
+  return await isDoneDespite<Grant>(
+    error,
+    store,
+    grantKey(starts),
+    ({ refresh }) => refresh?.digest === digest,
+  );
 }
 
 /** Tells the observer that tokens were given to the client. */
