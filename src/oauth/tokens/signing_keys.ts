@@ -44,6 +44,9 @@ export interface LoadedSigningKey {
 const CACHE_MS = 60_000;
 /** How often unknown key ids may cause a read: anyone can send one. */
 const MIN_REREAD_MS = 5000;
+/** How often, and how many times, a request polls while another one reads the keys for an unknown id. */
+const POLL_INTERVAL_MS = 10;
+const MAX_POLLS = 200;
 /** By how much the clocks of resource servers may be behind. */
 export const CLOCK_SKEW_MS = 3600_000;
 
@@ -56,6 +59,7 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
   let loaded: readonly (LoadedSigningKey & { readonly version: string })[] = [];
   let read = -Infinity;
   let readForUnknown = -Infinity;
+  let isReadingForUnknown = false;
 
   async function readAll(): Promise<void> {
     const entries = await Array.fromAsync(listAll<SigningKey>(store, ["signing_key"]));
@@ -130,6 +134,24 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     if (isDue(alg, now())) await add(alg);
   }
 
+  /** Another instance may sign with a key that was added a moment ago. Requests during the read wait for it. */
+  async function readAgain(): Promise<void> {
+    // Polling, because on workerd a request must not wait for a promise of another request.
+    for (let polls = 0; isReadingForUnknown && polls < MAX_POLLS; polls++) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+    }
+    const at = now();
+    if (at - readForUnknown < MIN_REREAD_MS && at >= readForUnknown) return;
+    isReadingForUnknown = true;
+    try {
+      await readAll();
+      // Not when it failed: while the store is down no token counts as invalid.
+      readForUnknown = at;
+    } finally {
+      isReadingForUnknown = false;
+    }
+  }
+
   return {
     async current(alg = signingAlgorithms[0]!) {
       const chosen = signing.get(alg);
@@ -140,12 +162,7 @@ export function createSigningKeys(options: SigningKeyOptions): SigningKeys {
     async find(kid) {
       const known = () => loaded.find(({ record }) => record.kid === kid)?.verify;
       if (isOlderThan(CACHE_MS)) await readAll();
-      // Another instance may sign with a key that was added a moment ago.
-      const at = now();
-      if (!known() && (at - readForUnknown >= MIN_REREAD_MS || at < readForUnknown)) {
-        readForUnknown = at;
-        await readAll();
-      }
+      if (!known()) await readAgain();
       return known();
     },
     async publish() {

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { JWS_ALGORITHMS, readJws, signJws, verifyJws } from "../../crypto/jws.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
-import type { Store } from "../../store/store.ts";
+import { type Store, StoreUnavailableError } from "../../store/store.ts";
 import { createSigningKeys, type SigningKeys } from "./signing_keys.ts";
 
 const test = suite("oauth/signing_keys");
@@ -145,6 +145,45 @@ test("unknown key ids do not cause a store read each time", async () => {
   const before = reads();
   for (let i = 0; i < 100; i++) assert.is(await keys.find(`made-up-${i}`), undefined);
   assert.ok(reads() - before <= 1, `${reads() - before} reads`);
+});
+
+test("requests at the same time find the key that another instance added a moment ago", async () => {
+  const { open, advance, store } = newKeys();
+  const { counted, reads } = counting(store);
+  const slow = Object.assign(Object.create(counted), {
+    list: async (...args: Parameters<Store["list"]>) => {
+      const entries = await counted.list(...args);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return entries;
+    },
+  });
+  const keys = open(slow);
+  await keys.find("made-up");
+  const { kid } = await open().current();
+  advance(6);
+  const before = reads();
+  const found = await Promise.all(Array.from({ length: 5 }, () => keys.find(kid)));
+  assert.equal(found.map((key) => key?.kid), Array(5).fill(kid));
+  assert.is(reads() - before, 1);
+});
+
+test("while the keys cannot be read, a token of an unknown key is not taken for invalid", async () => {
+  const { open, advance, store } = newKeys();
+  let isDown = false;
+  const failing = Object.assign(Object.create(store), {
+    list: (...args: Parameters<Store["list"]>) =>
+      isDown ? Promise.reject(new StoreUnavailableError("down")) : store.list(...args),
+  });
+  const keys = open(failing);
+  await keys.find("made-up");
+  const { kid } = await open().current();
+  advance(6);
+  isDown = true;
+  for (let i = 0; i < 2; i++) {
+    assert.instance(await keys.find(kid).catch((error) => error), StoreUnavailableError);
+  }
+  isDown = false;
+  assert.is((await keys.find(kid))?.kid, kid);
 });
 
 test("the signing key is read from the store at intervals, not for each token", async () => {
