@@ -10,7 +10,7 @@ import { networkOf } from "../../http/network/network.ts";
 import { isSameOrigin } from "../../http/network/origin.ts";
 import { pathOf, queryOf } from "../../http/router.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
+import { isDoneDespite, LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { extendRegistration, findAvailableClient, findClient } from "../clients/client.ts";
 import { redirectToLogin } from "../endpoints/login_redirect.ts";
@@ -165,14 +165,19 @@ async function decide(
     const pending = scope === ""
       ? []
       : toPendingGrant(value.grant, user, { ...value, scope }, signedIn.read, value.until);
+    const storing = as.store.commit({
+      check: [{ key, version }, { key: transaction.key, version: transaction.version }, login],
+      set: [{ key, value: answered, expires }, ...pending],
+      remove: [transaction.key, userCodeKey(secretDigest(canonicalUserCode(value.user_code)))],
+    });
+    const isStored = await storing.catch(async (error) => {
+      // Otherwise the page would say that the request was answered already.
+      const isOwn = (stored: DeviceCode) => isSameAnswer(stored, answered);
+      if (await isDoneDespite(error, as.store, key, isOwn)) return true;
+      throw error;
+    });
     // The race may be lost to a poll of the device, to another use of the session, or to the same answer sent twice.
-    return await as.store.commit({
-        check: [{ key, version }, { key: transaction.key, version: transaction.version }, login],
-        set: [{ key, value: answered, expires }, ...pending],
-        remove: [transaction.key, userCodeKey(secretDigest(canonicalUserCode(value.user_code)))],
-      })
-      ? { value, user, scope }
-      : LOST_RACE;
+    return isStored ? { value, user, scope } : LOST_RACE;
   });
   if (scope === "") {
     as.observe({ type: "consent_denied", user, client: value.client_id });
@@ -192,6 +197,13 @@ function describeSession(
 ): Pick<ApprovedDeviceRequest, "openid"> {
   if (!as.openid || !scope.split(" ").includes("openid")) return {};
   return { openid: { sid: sessionIdOf(origin, client_id) } };
+}
+
+/** Whether the record has this answer of this user. The device may have redeemed it already. */
+function isSameAnswer(stored: DeviceCode, answered: DeviceCode): boolean {
+  return "user" in stored && "user" in answered
+    ? stored.user === answered.user && stored.given === answered.given
+    : stored.status === answered.status;
 }
 
 function isPending(as: AuthorizationServer, { status, until }: DeviceCode): boolean {

@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Store } from "../../store/store.ts";
+import { interruptAfter, loseNextResponse } from "../../store/test_meanwhile.ts";
 import { newServer, transactionOf } from "../test_server.ts";
 import { updateUser } from "../users/user_changes.ts";
 import { clients, decide, enterCode, poll, start } from "./test_device.ts";
@@ -23,6 +24,32 @@ test("a concurrent poll does not undo the user's decision", async () => {
     const outcomes = [...polls, await poll(server, device_code)].map(([status]) => status);
     assert.is(outcomes.filter((status) => status === 200).length, 1);
   }
+});
+
+for (const decision of ["approve", "deny"]) {
+  test(`an answer is carried out, and in the events, when only the response of its commit is lost: ${decision}`, async () => {
+    const server = await newServer({ clients });
+    const { device_code, user_code } = await start(server);
+    const lost = loseNextResponse(server.store, "device_code");
+    const answer = await decide(server, user_code, decision);
+    assert.equal([lost.isDone, answer.status], [true, 200]);
+    assert.is((await poll(server, device_code))[0], decision === "approve" ? 200 : 400);
+    const type = decision === "approve" ? "consent_given" : "consent_denied";
+    assert.is(server.events.filter((event) => event.type === type).length, 1);
+  });
+}
+
+test("an answer whose commit failed can be given again", async () => {
+  const server = await newServer({ clients });
+  const { device_code, user_code } = await start(server);
+  const headers = { cookie: await server.signIn() };
+  const transaction = transactionOf(await (await enterCode(server, headers.cookie, user_code)).text());
+  const form = { transaction, decision: "approve" };
+  const restore = interruptAfter(server.store, 0);
+  assert.is((await server.send("/device", { form, headers })).status, 503);
+  restore();
+  assert.is((await server.send("/device", { form, headers })).status, 200);
+  assert.is((await poll(server, device_code))[0], 200);
 });
 
 test("a request without a session is redirected to the login and keeps the user code", async () => {
