@@ -23,6 +23,7 @@ import { type Grant, grantKey } from "../records/grant_record.ts";
 import { allowedAlgorithm } from "../security_profile.ts";
 import { readRefreshToken } from "../tokens/refresh_token.ts";
 import { NO_STORE_JSON } from "./no_store.ts";
+import { isServedBy } from "../grants/resource.ts";
 import { tokenTypeOf } from "../grants/token_response.ts";
 
 const SIGNED_MEDIA_TYPE = "application/token-introspection+jwt";
@@ -103,15 +104,8 @@ function describeAccessToken(
  * RFC 7662 §4: a client may introspect its own tokens; a client that the operator registered, also tokens for the
  * resources that it serves.
  */
-function mayIntrospect(
-  as: AuthorizationServer,
-  client: Client,
-  { client_id, resource }: Authorization,
-): boolean {
-  if (client_id === client.id) return true;
-  if (client.source !== "operator") return false;
-  const { introspects } = client;
-  return introspects === undefined || (resource ?? [as.issuer]).some((each) => introspects.includes(each));
+function mayIntrospect(as: AuthorizationServer, client: Client, token: Authorization): boolean {
+  return token.client_id === client.id || client.source === "operator" && isServedBy(as, client, token);
 }
 
 /** Only for the client to which the refresh token was issued. */

@@ -111,14 +111,21 @@ test("RFC 7662 section 4: a resource server may introspect only tokens for its r
   const clients = [
     toClient({ id: "app", secret: "app secret:&%+", domain: "app.example" }, 0),
     toClient({ id: "tools", secret: "t", introspects: [MCP] }, 0),
+    // The spelling of new URL(…).href, which is accepted wherever a resource is named.
+    toClient({ id: "host", secret: "h", introspects: ["https://AS.example:443/"] }, 0),
   ];
   const server = await newServer({ clients });
-  const ask = async (resource?: string) => {
+  const ask = async (client_id: string, client_secret: string, resource?: string) => {
     const { access_token } = await server.tokens(resource === undefined ? {} : { resource });
-    const form = { token: access_token, client_id: "tools", client_secret: "t" };
+    const form = { token: access_token, client_id, client_secret };
     return (await (await server.send("/oauth/introspect", { form })).json()).active;
   };
-  assert.equal([await ask(MCP), await ask()], [true, false]);
+  assert.equal([await ask("tools", "t", MCP), await ask("tools", "t")], [true, false]);
+  assert.equal([await ask("host", "h", MCP), await ask("host", "h", ISSUER), await ask("host", "h")], [
+    false,
+    true,
+    true,
+  ]);
 });
 
 test.run();

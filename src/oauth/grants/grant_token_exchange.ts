@@ -14,7 +14,13 @@ import type { Parameters } from "../parameters.ts";
 import type { Client } from "../records/client_record.ts";
 import type { AccessToken, Actor, Mutable } from "../records/token_record.ts";
 import { issueTokens } from "./issue_tokens.ts";
-import { canonicalResource, findResources, limitToResources, narrowResources } from "./resource.ts";
+import {
+  canonicalResource,
+  findResources,
+  isServedBy,
+  limitToResources,
+  narrowResources,
+} from "./resource.ts";
 import { limitToClient, narrowScope } from "./scope.ts";
 import type { TokenCall, TokenResponse } from "./token_response.ts";
 
@@ -106,9 +112,7 @@ function checkMayExchange(
   subject: AccessToken,
 ): void {
   const own = subject.client_id === client.id;
-  const audience = subject.resource ?? [as.issuer];
-  const serves = client.source === "operator" &&
-    (client.introspects === undefined || audience.some((each) => client.introspects!.includes(each)));
+  const serves = client.source === "operator" && isServedBy(as, client, subject);
   if (own) requireConfirmation(subject.cnf, cnf, "invalid_request", "subject_token");
   if (!own && !serves) {
     throw new OAuthError(

@@ -21,7 +21,8 @@ const clients = [
     secret: "g",
     grant_types: [GRANT, "client_credentials"],
     scope: "read",
-    introspects: [MCP],
+    // Any spelling of the resource.
+    introspects: [`${MCP}/`],
     token_exchange_resources: [`${ISSUER}/`],
   }, 0),
   toClient({ id: "plain", secret: "p" }, 0),

@@ -7,6 +7,8 @@
 import { checkNames, checkOneOf, checkWhole, type Names } from "../../options/option_check.ts";
 import type { AuthorizationServer, ProtectedResource } from "../authorization_server.ts";
 import { OAuthError, plain } from "../error.ts";
+import type { Authorization } from "../records/authorization_record.ts";
+import type { Client } from "../records/client_record.ts";
 import { expandScopes } from "./scope.ts";
 
 /** Resources in one request. */
@@ -128,6 +130,20 @@ export function isForResource(
 ): boolean {
   if (audience?.includes(resource)) return true;
   return (audience === undefined || audience.includes(as.issuer)) && isOwn(as, resource);
+}
+
+/**
+ * Whether the client serves one of the resources of a token (`introspects`), in any spelling. A token without resources is
+ * for this server.
+ */
+export function isServedBy(
+  as: AuthorizationServer,
+  { introspects }: Client,
+  { resource = [as.issuer] }: Pick<Authorization, "resource">,
+): boolean {
+  if (introspects === undefined || resource.some((each) => introspects.includes(each))) return true;
+  const served = new Set(introspects.map(canonicalResource));
+  return resource.some((each) => served.has(canonicalResource(each)));
 }
 
 function isOwn(as: AuthorizationServer, resource: string): boolean {
