@@ -145,7 +145,9 @@ export function grantScope(as: AuthorizationServer, client: Client, requested: s
 }
 
 function defaultScope(as: AuthorizationServer, client: Client, allowed: readonly string[]): string {
-  if (client.default_scope !== undefined) return client.default_scope;
+  // Those that it may have still: the operator may have removed one, or kept it for operators, since it registered.
+  const own = client.default_scope?.split(" ").filter((scope) => allowed.includes(scope)) ?? [];
+  if (own.length > 0) return own.join(" ");
   const scopes = client.scope === undefined ? as.defaultScopes : allowed;
   if (scopes.length > 0) return scopes.join(" ");
   if (allowed.length === 0) throw new OAuthError("invalid_scope", "No scope is allowed for this client");

@@ -129,6 +129,24 @@ test("a dynamically registered client may request all advertised scopes", async 
   assert.is((await (await server.token(form)).json()).scope, "profile read write");
 });
 
+test("of the scope of its registration a client gets what the server still has, else the default scopes", async () => {
+  const scopes = { profile: "Name", read: "Read", files: "Files", notes: "Notes" };
+  const before = await newServer({ scopes });
+  const { files: _, ...left } = scopes;
+  const after = await newServer({ store: before.store, scopes: left });
+  const redirect_uri = WEB.redirect_uris[0]!;
+  const scopeOf = async (scope: string) => {
+    const { client_id, client_secret } = (await register(before, { ...WEB, scope })).body;
+    const asked = { client_id, redirect_uri, scope: undefined };
+    const code = (await after.authorize(asked)).get("code")!;
+    const form = { grant_type: "authorization_code", code, redirect_uri, client_id, client_secret };
+    return (await (await after.token(form)).json()).scope;
+  };
+  assert.is(await scopeOf("notes"), "notes");
+  assert.is(await scopeOf("files notes"), "notes");
+  assert.is(await scopeOf("files"), "profile read");
+});
+
 test("a client that registers only unknown scopes is registered without scope", async () => {
   const { status, body } = await register(await newServer(), { ...WEB, scope: "openid offline_access" });
   assert.equal([status, "scope" in body], [201, false]);
