@@ -31,7 +31,9 @@ export async function grantCode(as: AuthorizationServer, call: TokenCall): Promi
   if (!secret) throw new OAuthError("invalid_request", "code is missing");
   const code = await as.store.get<Code>(codeKey(secretDigest(secret)));
   // RFC 6749 §4.1.3: the code is bound to the client that requested it.
-  if (!code || !isOfClient(as, code.value, client)) throw new OAuthError("invalid_grant", REFUSED);
+  if (!code || !await isOfClient(as, code.value, client, code.value.unspent?.given)) {
+    throw new OAuthError("invalid_grant", REFUSED);
+  }
   const { user, grant, unspent } = code.value;
   if (!unspent) return await refuseReplay(as, code.value, form.get("code_verifier"));
   const { request, authentication, until, given } = unspent;

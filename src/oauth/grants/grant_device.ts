@@ -25,8 +25,9 @@ export async function grantDevice(as: AuthorizationServer, call: TokenCall): Pro
   const secret = form.get("device_code");
   if (!secret) throw new OAuthError("invalid_request", "device_code is missing");
   const entry = await as.store.get<DeviceCode>(deviceCodeKey(secretDigest(secret)));
-  if (!entry || !isOfClient(as, entry.value, client)) throw new OAuthError("invalid_grant", REFUSED);
-  const device = entry.value;
+  const device = entry?.value;
+  const given = device && "given" in device ? device.given : undefined;
+  if (!device || !await isOfClient(as, device, client, given)) throw new OAuthError("invalid_grant", REFUSED);
   if (device.status === "spent") return await refuseReplay(as, device);
   if (device.status === "denied") {
     throw new OAuthError("access_denied", "The user denied the authorization request", { status: 400 });

@@ -54,8 +54,9 @@ export async function grantRefresh(as: AuthorizationServer, call: TokenCall): Pr
     // Only requests that race against many others need more than one retry.
     if (attempt > 1) await pauseBefore(attempt);
     const entry = await as.store.get<Grant>(grantKey(id));
-    if (!entry || !isOfClient(as, entry.value, client)) throw new OAuthError("invalid_grant", REFUSED);
+    if (!entry) throw new OAuthError("invalid_grant", REFUSED);
     const { cnf, user, created, confidential } = entry.value;
+    if (!await isOfClient(as, entry.value, client, created)) throw new OAuthError("invalid_grant", REFUSED);
     requireConfirmation(cnf, call.cnf, "invalid_grant", "The refresh token");
     if (confidential && isPublic(client)) throw new OAuthError("invalid_grant", REFUSED);
     const owner = await findLiveUser(as, user, created);

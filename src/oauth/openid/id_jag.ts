@@ -176,7 +176,7 @@ async function readRefreshSubject(
 ): Promise<Subject> {
   const id = readRefreshToken(token);
   const grant = id === undefined ? undefined : (await as.store.get<Grant>(grantKey(id)))?.value;
-  const isCurrent = grant?.refresh !== undefined && isOfClient(as, grant, client) &&
+  const isCurrent = grant?.refresh !== undefined && await isOfClient(as, grant, client, grant.created) &&
     equalInConstantTime(secretDigest(token), grant.refresh.digest) && grant.refresh.expires > as.now();
   // Without the scope openid the user has not agreed to be identified.
   if (!isCurrent || !grant.openid) throw invalidSubject();

@@ -39,8 +39,8 @@ export function findLive(
   credential: Dependent & Pick<Authorization, "scope"> & { readonly issued?: number | undefined },
   signed?: SignedToken,
 ): Live | undefined | Promise<Live | undefined> {
-  const { client_id, client_since, user, grant, scope } = credential;
-  const client = hasClient(as, client_id, client_since);
+  const { client_id, client_since, user, grant, scope, issued } = credential;
+  const client = hasClient(as, client_id, client_since, endOfIssue(issued, signed));
   if (client === false) return undefined;
   const dependsOnClient = user === undefined && grant === undefined && signed === undefined;
   return client === true && dependsOnClient
@@ -59,9 +59,7 @@ async function readLive(
     ? undefined
     : as.store.get<Grant>(grantKey(grant), signed ? undefined : CACHED);
   const listing = signed && !reading ? as.store.get<Revocations>(revocationsKey(client_id)) : undefined;
-  // A JWT says the second in which it was issued.
-  const given = signed && issued !== undefined ? issued + 999 : issued;
-  const finding = user === undefined ? undefined : findLiveUser(as, user, given);
+  const finding = user === undefined ? undefined : findLiveUser(as, user, endOfIssue(issued, signed));
   let root: Entry<Grant> | undefined;
   let list: Entry<Revocations> | undefined;
   let owner: Profile | undefined;
@@ -80,11 +78,15 @@ async function readLive(
     if (!root) return undefined;
     // A token from token exchange also depends on the client of the grant.
     const { value } = root;
-    if (value.client_id !== client_id && !await hasClient(as, value.client_id, value.client_since)) {
-      return undefined;
-    }
+    const { client_id: id, client_since, created } = value;
+    if (id !== client_id && !await hasClient(as, id, client_since, created)) return undefined;
   }
   return { scope: allowed, owner };
+}
+
+/** The latest time at which it may have been issued: a JWT says the second. */
+function endOfIssue(issued: number | undefined, signed: SignedToken | undefined): number | undefined {
+  return signed && issued !== undefined ? issued + 999 : issued;
 }
 
 /** When the client was registered, for the records that depend on it: a new registration of the id is another client. */
@@ -92,9 +94,20 @@ export function clientSince(as: AuthorizationServer, client: Client): number | u
   return client.source === "document" || as.configured.has(client.id) ? undefined : client.created;
 }
 
-/** Whether a record belongs to this registration of the client. */
-export function isOfClient(as: AuthorizationServer, record: Dependent, client: Client): boolean {
-  return record.client_id === client.id && isSince(record.client_since, clientSince(as, client));
+/**
+ * Whether a record belongs to this registration of the client.
+ * @param given when it was made; unknown counts as right
+ */
+export function isOfClient(
+  as: AuthorizationServer,
+  { client_id, client_since }: Dependent,
+  client: Client,
+  given: number | undefined,
+): boolean | Promise<boolean> {
+  if (client_id !== client.id) return false;
+  // It was given to a client of the store that is configured now, which must not be removed.
+  if (as.configured.has(client.id)) return hasClient(as, client_id, client_since, given);
+  return isSince(client_since, clientSince(as, client), given);
 }
 
 /**
@@ -123,15 +136,23 @@ function hasClient(
   as: AuthorizationServer,
   id: string,
   since: number | undefined,
+  given: number | undefined,
 ): boolean | Promise<boolean> {
-  if (as.configured.has(id)) return true;
+  if (as.configured.has(id) && since === undefined) return true;
   if (id.startsWith("https://")) return as.clientMetadataDocuments();
   return as.store.get<Client>(clientKey(id), CACHED).then(
-    (entry) => entry !== undefined && isSince(since, entry.value.created),
+    (entry) => entry !== undefined && isSince(since, entry.value.created, given),
   );
 }
 
-/** A record without the time belongs to any registration. */
-function isSince(recorded: number | undefined, actual: number | undefined): boolean {
-  return recorded === undefined || actual === undefined || recorded === actual;
+/**
+ * A record without the time is one of a configured client, or of an earlier version: it belongs to a registration that was
+ * there when it was made.
+ */
+function isSince(
+  recorded: number | undefined,
+  actual: number | undefined,
+  given: number = Infinity,
+): boolean {
+  return actual === undefined || (recorded === undefined ? given >= actual : recorded === actual);
 }

@@ -227,6 +227,44 @@ for (const format of ["opaque", "jwt"] as const) {
   });
 }
 
+for (const format of ["opaque", "jwt"] as const) {
+  const CONFIGURED = [toClient({ id: "gateway", secret: "g", grant_types: [`${GRANT}token-exchange`] }, 0)];
+  const open = (isConfigured: boolean, server?: TestServer): Promise<TestServer> =>
+    newServer({
+      accessTokenFormat: format,
+      clients: isConfigured ? [...CONFIGURED, toClient(stored, 0)] : CONFIGURED,
+      ...(server && { store: server.store, now: server.now }),
+    });
+  /** The uses that succeed. */
+  const usesOf = async (server: TestServer, issued: Issued): Promise<string[]> => {
+    const found = [];
+    for (const [name, use] of Object.entries(USES)) if (await use(server, issued)) found.push(name);
+    return found;
+  };
+
+  test(`${format}: a client of the store gets nothing back of a configured one that had its id`, async () => {
+    const before = await open(true);
+    const issued = await issue(before);
+    const after = await open(false, before);
+    before.advance(2);
+    await addClient(after.store, stored);
+    assert.equal(await usesOf(after, issued), []);
+  });
+
+  test(`${format}: a configured client gets nothing back of a removed one of the store that had its id`, async () => {
+    const before = await newLivenessServer(format);
+    const issued = await issue(before);
+    await removeClient(before.store, "stored");
+    assert.equal(await usesOf(await open(true, before), issued), []);
+  });
+
+  test(`${format}: a client of the store that is configured, too, keeps its grants`, async () => {
+    const before = await newLivenessServer(format);
+    const issued = await issue(before);
+    assert.equal(await usesOf(await open(true, before), issued), Object.keys(USES));
+  });
+}
+
 test("an open consent page gives no code for a redirect URI that is no longer registered", async () => {
   const server = await newLivenessServer("opaque");
   const cookie = await server.signIn();
