@@ -55,15 +55,21 @@ function checkDetail(as: AuthorizationServer, client: Client, detail: unknown): 
   if (!Object.hasOwn(as.authorizationDetailTypes, type)) {
     throw refusal(`has an unknown type: ${plain(type)}`);
   }
-  if (client.authorization_details_types?.includes(type) === false) {
+  if (!mayHaveType(client, type)) {
     throw refusal(`has a type that is not allowed for this client: ${plain(type)}`);
   }
   const problem = as.authorizationDetailTypes[type]!.check(detail as AuthorizationDetail);
   if (problem !== undefined) throw refusal(`has an invalid ${plain(type)} object: ${plain(problem)}`);
 }
 
+/** Whether the registration of the client allows the type (RFC 9396 §10). */
+function mayHaveType({ authorization_details_types: types }: Client, type: string): boolean {
+  return types === undefined || types.includes(type);
+}
+
 /**
- * The requested part of the granted details (RFC 9396 §6): all of them without a request.
+ * The requested part of the granted details (RFC 9396 §6): without a request all that the client may have now, as with
+ * scopes. They may have been granted to another client, or before its registration or the types of the server changed.
  * @throws {OAuthError} invalid_authorization_details for an object that equals no granted one
  */
 export function narrowAuthorizationDetails(
@@ -73,7 +79,12 @@ export function narrowAuthorizationDetails(
   text: string | undefined,
 ): readonly AuthorizationDetail[] | undefined {
   const asked = parseAuthorizationDetails(as, client, text);
-  if (!asked) return granted;
+  if (!asked) {
+    const kept = granted?.filter(({ type }) =>
+      Object.hasOwn(as.authorizationDetailTypes, type) && mayHaveType(client, type)
+    );
+    return kept?.length === 0 ? undefined : kept;
+  }
   const held = new Set(granted?.map(toCanonicalJson));
   if (asked.some((detail) => !held.has(toCanonicalJson(detail)))) {
     throw refusal("exceeds the granted authorization_details");

@@ -119,6 +119,49 @@ test("section 10: a client is refused types that it is not registered for, and t
   assert.equal(metadata.authorization_details_types_supported, ["payment", "calendar"]);
 });
 
+test("section 10: a client gets no type that it is not registered for by an exchange or a refresh either", async () => {
+  const EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
+  const app = { id: "app", secret: "app secret:&%+", domain: "app.example" };
+  const gateway = {
+    id: "gateway",
+    secret: "g",
+    grant_types: [EXCHANGE],
+    authorization_details_types: ["calendar"],
+  } as const;
+  const before = await newServer({
+    authorizationDetailTypes,
+    clients: [toClient(app, 0), toClient(gateway, 0)],
+  });
+  const { access_token, ...first } = await tokens(before, json([PAY, CALENDAR]));
+  const form = {
+    grant_type: EXCHANGE,
+    subject_token: access_token,
+    subject_token_type: "urn:ietf:params:oauth:token-type:access_token",
+    client_id: "gateway",
+    client_secret: "g",
+  };
+  assert.equal((await (await before.token(form)).json()).authorization_details, [CALENDAR]);
+  const { store, now } = before;
+  const { payment: _, ...left } = authorizationDetailTypes;
+  let { refresh_token } = first;
+  for (
+    const [changed, types] of [
+      [{ ...app, authorization_details_types: ["calendar"] }, authorizationDetailTypes],
+      [app, left],
+    ] as const
+  ) {
+    const after = await newServer({
+      store,
+      now,
+      authorizationDetailTypes: types,
+      clients: [toClient(changed, 0)],
+    });
+    const refreshed = await (await after.token({ grant_type: "refresh_token", refresh_token })).json();
+    assert.equal(refreshed.authorization_details, [CALENDAR]);
+    ({ refresh_token } = refreshed);
+  }
+});
+
 test("deeply nested details are refused at the token endpoint and the authorization endpoint", async () => {
   const server = await newServer({ authorizationDetailTypes });
   const nested = (depth: number) => `[{"type":"calendar","a":${"[".repeat(depth)}${"]".repeat(depth)}}]`;
