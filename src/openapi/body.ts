@@ -8,6 +8,7 @@ import { decodeBase64 } from "../crypto/base64.ts";
 import { isObject } from "../json_schema/value.ts";
 import { mediaType } from "../http/body/media_type.ts";
 import {
+  arrayOf,
   type JsonObject,
   objectOf,
   type OpenApiDocument,
@@ -41,6 +42,9 @@ interface Encoding {
   readonly allowReserved: boolean;
   readonly isBinary: boolean;
 }
+
+/** Schemas that one is composed of; more are not looked at. */
+const MAX_PARTS = 1000;
 
 /** In the order of preference. */
 const KINDS: readonly BodyKind[] = ["json", "form", "multipart", "text", "bytes"];
@@ -103,12 +107,11 @@ function textSchema(kind: "text" | "bytes", type: string): JsonObject {
 
 function readEncoding(document: OpenApiDocument, media: JsonObject): Readonly<Record<string, Encoding>> {
   const encodings = objectOf(media.encoding);
-  const properties = objectOf(findObject(document, media.schema).properties);
-  const names = new Set([...Object.keys(encodings), ...Object.keys(properties)]);
+  const declared = partsOf(document, media.schema).map(({ properties }) => objectOf(properties));
+  const names = new Set([...Object.keys(encodings), ...declared.flatMap((each) => Object.keys(each))]);
   return Object.fromEntries([...names].map((name) => {
     const own = objectOf(Object.hasOwn(encodings, name) ? encodings[name] : undefined);
-    const schema = findObject(document, Object.hasOwn(properties, name) ? properties[name] : undefined);
-    const item = schema.type === "array" ? findObject(document, schema.items) : schema;
+    const schemas = declared.flatMap((each) => Object.hasOwn(each, name) ? [each[name]] : []);
     const style = textOf(own.style);
     const type = textOf(own.contentType)?.split(",")[0]?.trim();
     return [name, {
@@ -118,10 +121,36 @@ function readEncoding(document: OpenApiDocument, media: JsonObject): Readonly<Re
         : undefined,
       explode: typeof own.explode === "boolean" ? own.explode : style === undefined || style === "form",
       allowReserved: own.allowReserved === true,
-      isBinary: item.format === "binary" || item.contentEncoding === "base64" ||
-        item.contentMediaType === "application/octet-stream",
+      isBinary: schemas.some((schema) => holdsBytes(document, schema)),
     }];
   }));
+}
+
+/** Whether values are bytes, or lists of them. One that may be text too, such as a URL, is sent as it is. */
+function holdsBytes(document: OpenApiDocument, schema: unknown): boolean {
+  const parts = partsOf(document, schema).flatMap((part) => [part, ...partsOf(document, part.items)]);
+  return parts.some(isBinary) &&
+    !parts.some((part) => [part.type].flat().includes("string") && !isBinary(part));
+}
+
+function isBinary({ format, contentEncoding, contentMediaType }: JsonObject): boolean {
+  return format === "binary" || contentEncoding === "base64" ||
+    contentMediaType === "application/octet-stream";
+}
+
+/**
+ * A schema and those that it is composed of: an optional file is often `anyOf` of bytes and null, and the argument has base64
+ * wherever the bytes are described.
+ */
+function partsOf(document: OpenApiDocument, value: unknown): readonly JsonObject[] {
+  // The set grows while it is read. A schema may contain itself.
+  const found = new Set([findObject(document, value)]);
+  for (const schema of found) {
+    for (const each of ["allOf", "anyOf", "oneOf"].flatMap((name) => arrayOf(schema[name]))) {
+      if (found.size < MAX_PARTS) found.add(findObject(document, each));
+    }
+  }
+  return [...found];
 }
 
 function findObject(document: OpenApiDocument, value: unknown): JsonObject {

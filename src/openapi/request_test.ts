@@ -238,6 +238,41 @@ test("bodies: JSON, form, multipart, text and bytes", async () => {
   assert.match(await errorOf(() => send({ "image/png": {} }, "!")), /base64/);
 });
 
+test("a file is sent as bytes wherever its schema describes them", async () => {
+  const file = { type: "string", format: "binary" };
+  const inProperty = (schema: unknown) => ({ properties: { file: schema } });
+  const text = { properties: { text: { type: "string" } } };
+  for (
+    const schema of [
+      { allOf: [inProperty(file), text] },
+      { oneOf: [text, inProperty(file)] },
+      // What FastAPI writes for a file that is optional.
+      inProperty({ anyOf: [file, { type: "null" }] }),
+      inProperty({ allOf: [{ $ref: "#/components/schemas/File" }] }),
+      inProperty({ type: ["array", "null"], items: { anyOf: [file] } }),
+      inProperty({ type: ["string", "null"], format: "binary" }),
+      inProperty({ format: "binary" }),
+    ]
+  ) {
+    const requestBody = { content: { "multipart/form-data": { schema } } };
+    const others = {
+      components: { schemas: { File: { allOf: [file, { $ref: "#/components/schemas/File" }] } } },
+    };
+    const api = newApi({ document: oneOperation({ requestBody }, "/things", "post", others) });
+    await api.call("op", { body: { file: btoa("content"), text: "abcd" } });
+    const sent = await new Response(api.requests[0]!.body as BodyInit).text();
+    assert.match(sent, '; filename="file"\r\nContent-Type: application/octet-stream\r\n\r\ncontent\r\n');
+    assert.match(sent, 'name="text"\r\n\r\nabcd\r\n');
+    assert.match(JSON.stringify(api.tool("op").input), '"contentEncoding":"base64"');
+  }
+  const schema = inProperty({ oneOf: [file, { type: "string", format: "uri" }] });
+  const requestBody = { content: { "multipart/form-data": { schema } } };
+  const api = newApi({ document: oneOperation({ requestBody }, "/things", "post") });
+  await api.call("op", { body: { file: "https://pets.example/a.png" } });
+  const sent = await new Response(api.requests[0]!.body as BodyInit).text();
+  assert.match(sent, 'name="file"\r\n\r\nhttps://pets.example/a.png\r\n');
+});
+
 test("base64 of 4 MB shares the event loop", async () => {
   const requestBody = { content: { "image/png": {} } };
   const api = newApi({ document: oneOperation({ requestBody }, "/things", "post") });

@@ -34,7 +34,7 @@ export function convertValues(
   if (type !== undefined) schema.type = type;
   for (const name of TEXTS) if (typeof source[name] === "string") schema[name] = source[name];
   if (isBytes(source)) {
-    schema.type = "string";
+    if (!Array.isArray(schema.type)) schema.type = "string";
     schema.contentEncoding = "base64";
     delete schema.format;
   }
@@ -68,9 +68,11 @@ function convertBounds(
 }
 
 /** Bytes, which arguments have in base64: `format: binary` of OpenAPI 3.0, a media type of 3.1. */
-function isBytes({ type, format, contentMediaType }: Readonly<Record<string, unknown>>): boolean {
-  return type === "string" && format === "binary" ||
-    (type === "string" || type === undefined) && contentMediaType === "application/octet-stream";
+function isBytes(source: Readonly<Record<string, unknown>>): boolean {
+  const type = convertType(source);
+  const isText = [type].flat().every((each) => each === undefined || each === "string" || each === "null");
+  return isText && type !== "null" &&
+    (source.format === "binary" || source.contentMediaType === "application/octet-stream");
 }
 
 function convertType({ type }: Readonly<Record<string, unknown>>): unknown {
