@@ -41,6 +41,8 @@ test("each credential goes where its scheme says", async () => {
   assert.is((await field("basic", "u:é")).get("authorization"), "Basic dTrDqQ==");
   assert.is((await field("header", "abc")).get("x-key"), "abc");
   assert.is((await field("cookie", "a;b")).get("cookie"), "sid=a%3Bb");
+  // As a browser has it, such as that of a signed session.
+  assert.is((await field("cookie", "s%3Aab.+/c==")).get("cookie"), "sid=s%3Aab.+/c==");
   const { url } = await sent([{ query: [] }], { credentials: { query: "a&b" } });
   assert.is(url, "https://api.example/base/things?key=a%26b");
 });

@@ -30,6 +30,9 @@ export interface Credentials {
   readonly cookies: string[];
 }
 
+/** RFC 6265 section 4.1.1. */
+const COOKIE_VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/;
+
 /**
  * The alternatives of an operation; empty when it needs no credentials.
  * @throws {OpenApiError} for a scheme that is unknown or not supported
@@ -102,7 +105,8 @@ export function place(credentials: Credentials, { place, key }: SecurityScheme, 
       credentials.query.push(`${encode(key)}=${encode(value)}`);
       break;
     case "cookie":
-      credentials.cookies.push(`${key}=${encode(value)}`);
+      // The value of a cookie is opaque to clients (RFC 6265 section 4.2.2), and may have escapes of its own.
+      credentials.cookies.push(`${key}=${COOKIE_VALUE.test(value) ? value : encode(value)}`);
       break;
     case "none":
       break;
