@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { compileSchema, type JsonSchema } from "../json_schema/compile.ts";
 import type { ContentItem } from "../mcp/definition/content.ts";
 import { keepAnswers } from "./kept_answers.ts";
 import { errorOf, newApi, oneOperation, type Recorded, user } from "./test_api.ts";
@@ -57,6 +58,18 @@ test("a tool with an output schema always has an object as structured content", 
     ]
   ) {
     assert.type((await structured(other) as { notice: string }).notice, "string");
+  }
+});
+
+test("the output schema allows each object, also where its members have names of ours", async () => {
+  const properties = { name: { type: "string" }, uri: { type: "string" }, notice: { type: "string" } };
+  const schema = { type: "object", properties, required: ["name"] };
+  const described = oneOperation({ responses: { 200: { content: { "application/json": { schema } } } } });
+  for (const answer of [{ name: "a", uri: null }, { notice: { text: "b" } }, { uri: 1 }]) {
+    const api = reply(() => Response.json(answer), { document: described });
+    const { structuredContent } = await api.call("op");
+    assert.equal(structuredContent, answer);
+    assert.equal(compileSchema(api.tool("op").output as JsonSchema)(structuredContent), []);
   }
 });
 

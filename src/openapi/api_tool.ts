@@ -233,11 +233,12 @@ function toOutputSchema(
     if (!isObject(media.schema) || !isObjectSchema(resolve(document, media.schema))) return undefined;
     const schema = bundle.add(media.schema);
     const $defs = bundle.definitions();
+    // Without types: members of the answer may have these names, and other values than it describes.
     const other = {
       type: "object",
       properties: {
-        notice: { type: "string", description: "Why the answer is not here." },
-        uri: { type: "string", description: "The resource that has the whole answer." },
+        notice: { description: "Why the answer is not here." },
+        uri: { description: "The resource that has the whole answer." },
       },
     };
     return { type: "object", anyOf: [schema, other], ...($defs && { $defs }) };
