@@ -55,6 +55,22 @@ test("3.0: nullable, exclusive bounds and examples become 2020-12", () => {
   );
 });
 
+test("limits of bytes are not those of their base64", () => {
+  const limits = { minLength: 1, maxLength: 6, pattern: "^a" };
+  const base64 = { type: "string", contentEncoding: "base64" };
+  assert.equal(old({ type: "string", format: "binary", ...limits }), base64);
+  assert.equal(old({ not: { type: "string", format: "binary", ...limits } }), {});
+  assert.equal(current({ contentMediaType: "application/octet-stream", ...limits }), {
+    ...base64,
+    contentMediaType: "application/octet-stream",
+  });
+  assert.equal(old({ type: "string", format: "byte", ...limits }), {
+    type: "string",
+    format: "byte",
+    ...limits,
+  });
+});
+
 test("3.1: what 2020-12 has is kept, also beside a reference", () => {
   const schema = {
     type: ["string", "null"],

@@ -47,6 +47,13 @@ export function convertValues(
     if (isSafePattern(source.pattern)) schema.pattern = source.pattern;
     else losses.count++;
   }
+  if (isBytes(source)) {
+    // They are about the bytes, of which base64 has more characters.
+    for (const name of ["minLength", "maxLength", "pattern"]) {
+      if (schema[name] !== undefined) losses.count++;
+      delete schema[name];
+    }
+  }
   if (Array.isArray(source.enum) && source.enum.length > 0) schema.enum = source.enum;
   for (const name of ANYTHING) if (source[name] !== undefined) schema[name] = source[name];
   return schema;
