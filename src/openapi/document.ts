@@ -62,8 +62,20 @@ export function parseText(given: string, parse: ((text: string) => unknown) | un
   }
 }
 
+/** By reference: some are in hundreds of schemas. */
+const targets = new WeakMap<OpenApiDocument, Map<unknown, unknown>>();
+
 /** The target of a reference within the document, any JSON Pointer (RFC 6901). @throws {OpenApiError} */
-export function findTarget({ root }: OpenApiDocument, reference: unknown): unknown {
+export function findTarget(document: OpenApiDocument, reference: unknown): unknown {
+  let known = targets.get(document);
+  if (!known) targets.set(document, known = new Map());
+  const found = known.get(reference) ?? readPointer(document, reference);
+  known.set(reference, found);
+  return found;
+}
+
+/** @throws {OpenApiError} */
+function readPointer({ root }: OpenApiDocument, reference: unknown): unknown {
   const shown = JSON.stringify(reference)?.slice(0, 200);
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) {
     throw new OpenApiError(

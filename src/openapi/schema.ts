@@ -6,7 +6,7 @@
  * @module
  */
 import { isObject } from "../json_schema/value.ts";
-import { type OpenApiDocument, OpenApiError } from "./document.ts";
+import { arrayOf, findTarget, type OpenApiDocument, OpenApiError } from "./document.ts";
 import { isSafePattern } from "../json_schema/safe_pattern.ts";
 import { convertValues } from "./schema_values.ts";
 
@@ -27,7 +27,11 @@ export interface ConvertOptions {
 }
 
 type Schema = boolean | Record<string, unknown>;
+/** A schema of the document. */
+type Source = Readonly<Record<string, unknown>>;
 
+/** Schemas that are searched for what hides a property. */
+const MAX_PARTS = 32;
 const SCHEMAS = ["items", "additionalProperties", "propertyNames"];
 /** Each of these is left out when it, or for the last ones anything beside it, may have become wider. */
 const EXACT = ["not", "if", "contains"];
@@ -37,9 +41,15 @@ const MAPS = ["properties", "patternProperties", "dependentSchemas"];
 
 /**
  * Converts a schema without following its references.
+ * @param around schemas that it is a part of, and that are about the same value
  * @throws {OpenApiError} for keywords by which references would mean something else (`$id`, `$dynamicRef`)
  */
-export function convertSchema(source: unknown, options: ConvertOptions, depth = 0): Schema {
+export function convertSchema(
+  source: unknown,
+  options: ConvertOptions,
+  depth = 0,
+  around: readonly Source[] = [],
+): Schema {
   if (source === false) return false;
   if (!isObject(source)) return true;
   const { losses } = options;
@@ -50,18 +60,19 @@ export function convertSchema(source: unknown, options: ConvertOptions, depth = 
   for (const keyword of ["$id", "$dynamicRef", "$recursiveRef"]) {
     if (source[keyword] !== undefined) throw new OpenApiError(`"${keyword}" in a schema is not supported`);
   }
-  if (source.$ref !== undefined) return convertReference(source, options, depth);
+  const whole = [...around, source];
+  if (source.$ref !== undefined) return convertReference(source, options, depth, whole);
   const { isVersion30 } = options.document;
   const lossesBefore = losses.count;
   const schema = convertValues(source, isVersion30, losses);
   const inner = (value: unknown) => convertSchema(value, options, depth + 1);
-  const conversion: Conversion = { source, schema, inner, losses };
+  const part = (value: unknown) => convertSchema(value, options, depth + 1, whole);
+  const conversion: Conversion = { source, schema, inner, part, losses };
   convertSchemas(conversion);
   convertOneOf(conversion);
-  const hidden = hiddenProperties(source, options);
-  convertMaps(conversion, hidden);
+  convertMaps(conversion, options);
   convertExact(conversion);
-  convertRequired(conversion, hidden);
+  convertRequired(conversion, whole, options);
   for (const name of EXACT_BESIDE) {
     if (!isSchema(source[name])) continue;
     const converted = inner(source[name]);
@@ -72,17 +83,20 @@ export function convertSchema(source: unknown, options: ConvertOptions, depth = 
 
 /** A schema of the document, and what it becomes. */
 interface Conversion {
-  readonly source: Readonly<Record<string, unknown>>;
+  readonly source: Source;
   readonly schema: Record<string, unknown>;
   /** Converts a schema in the source. */
   readonly inner: (value: unknown) => Schema;
+  /** Converts a schema of `allOf`, `anyOf` or `oneOf`. */
+  readonly part: (value: unknown) => Schema;
   readonly losses: { count: number };
 }
 
 function convertReference(
-  source: Readonly<Record<string, unknown>>,
+  source: Source,
   options: ConvertOptions,
   depth: number,
+  whole: readonly Source[],
 ): Schema {
   const { $ref: reference, ...others } = source;
   if (typeof reference !== "string") throw new OpenApiError('"$ref" in a schema must be a string');
@@ -91,27 +105,28 @@ function convertReference(
   const $ref = options.refer(reference);
   // OpenAPI 3.0: members beside $ref are ignored.
   if (options.document.isVersion30) return { $ref };
-  const rest = convertSchema(others, options, depth);
+  const rest = convertSchema(others, options, depth, whole);
   return { $ref, ...(rest === true || rest === false ? {} : rest) };
 }
 
 /** Keywords whose value is a schema, or a list of them. */
-function convertSchemas({ source, schema, inner }: Conversion): void {
+function convertSchemas({ source, schema, inner, part }: Conversion): void {
   for (const name of SCHEMAS) {
     if (isSchema(source[name])) schema[name] = inner(source[name]);
   }
   for (const name of LISTS) {
     const list = source[name];
-    if (Array.isArray(list) && list.length > 0 && list.every(isSchema)) schema[name] = list.map(inner);
+    if (!Array.isArray(list) || list.length === 0 || !list.every(isSchema)) continue;
+    schema[name] = list.map(name === "prefixItems" ? inner : part);
   }
 }
 
 /** Keywords whose value has schemas by name, without those of properties that only the other side may send. */
-function convertMaps({ source, schema, inner, losses }: Conversion, hidden: ReadonlySet<string>): void {
+function convertMaps({ source, schema, inner, losses }: Conversion, options: ConvertOptions): void {
   for (const name of MAPS) {
     if (!isObject(source[name])) continue;
-    const entries = Object.entries(source[name]).filter(([key]) =>
-      name === "properties" ? !hidden.has(key) : name !== "patternProperties" || isSafePattern(key)
+    const entries = Object.entries(source[name]).filter(([key, value]) =>
+      name === "properties" ? !isHidden(value, options) : name !== "patternProperties" || isSafePattern(key)
     );
     if (entries.length < Object.keys(source[name]).length) {
       losses.count++;
@@ -121,9 +136,21 @@ function convertMaps({ source, schema, inner, losses }: Conversion, hidden: Read
   }
 }
 
-function convertRequired({ source, schema }: Conversion, hidden: ReadonlySet<string>): void {
+/** @param whole the schema, and those that it is a part of: a property may be described by another one than requires it */
+function convertRequired(
+  { source, schema }: Conversion,
+  whole: readonly Source[],
+  options: ConvertOptions,
+): void {
   if (Array.isArray(source.required)) {
-    const required = source.required.filter((each) => typeof each === "string" && !hidden.has(each));
+    const parts = allParts(whole, options.document);
+    const required = source.required.filter((each) => {
+      if (typeof each !== "string") return false;
+      const described = parts.flatMap(({ properties }) =>
+        isObject(properties) && Object.hasOwn(properties, each) ? [properties[each]] : []
+      );
+      return described.length === 0 || !described.every((value) => isHidden(value, options));
+    });
     if (required.length > 0) schema.required = [...new Set(required)];
   }
   if (isObject(source.dependentRequired)) {
@@ -138,11 +165,11 @@ function convertRequired({ source, schema }: Conversion, hidden: ReadonlySet<str
  * `oneOf` becomes `anyOf`: in documents, the `discriminator` tells alternatives apart, or they overlap by mistake, and
  * those that became wider overlap.
  */
-function convertOneOf({ source, schema, inner, losses }: Conversion): void {
+function convertOneOf({ source, schema, part, losses }: Conversion): void {
   const { oneOf } = source;
   if (!Array.isArray(oneOf) || oneOf.length === 0 || !oneOf.every(isSchema)) return;
   losses.count++;
-  const anyOf = oneOf.map(inner);
+  const anyOf = oneOf.map(part);
   if (schema.anyOf === undefined) schema.anyOf = anyOf;
   else schema.allOf = [...(schema.allOf as unknown[] | undefined ?? []), { anyOf }];
 }
@@ -188,14 +215,32 @@ function allowNull(schema: Record<string, unknown>): Record<string, unknown> {
   };
 }
 
-/** The names of properties that the other side alone may send. */
-function hiddenProperties(
-  source: Readonly<Record<string, unknown>>,
-  { direction }: ConvertOptions,
-): ReadonlySet<string> {
+/** Whether the other side alone may send a property. */
+function isHidden(property: unknown, { document, direction }: ConvertOptions): boolean {
   const keyword = direction === "request" ? "readOnly" : "writeOnly";
-  const properties = isObject(source.properties) ? Object.entries(source.properties) : [];
-  return new Set(
-    properties.filter(([, value]) => isObject(value) && value[keyword] === true).map(([name]) => name),
-  );
+  if (!isObject(property)) return false;
+  if (property[keyword] === true) return true;
+  // Most have neither.
+  if (property.$ref === undefined && property.allOf === undefined) return false;
+  return allParts([property], document).some((part) => part[keyword] === true);
+}
+
+/** Schemas, and those that hold with them: of their references, and of their `allOf`. */
+function allParts(schemas: readonly Source[], document: OpenApiDocument): readonly Source[] {
+  // The set grows while it is read. A schema may contain itself.
+  const found = new Set(schemas);
+  for (const { $ref, allOf } of found) {
+    const others = [...($ref === undefined ? [] : [findIfThere($ref, document)]), ...arrayOf(allOf)];
+    for (const each of others) if (isObject(each) && found.size < MAX_PARTS) found.add(each);
+  }
+  return [...found];
+}
+
+/** The target of a reference. One that leads nowhere is refused where it is converted. */
+function findIfThere(reference: unknown, document: OpenApiDocument): unknown {
+  try {
+    return findTarget(document, reference);
+  } catch {
+    return undefined;
+  }
 }

@@ -155,6 +155,44 @@ test("members that only the other side sends are left out", () => {
   assert.equal(Object.keys(output.properties as object), ["a"]);
 });
 
+test("members that only the other side sends are not required, wherever they are described", () => {
+  const schemas = {
+    Id: { type: "string", readOnly: true },
+    Base: {
+      type: "object",
+      properties: { id: { type: "string", readOnly: true }, name: { type: "string" } },
+    },
+    Loop: { allOf: [{ $ref: "#/components/schemas/Loop" }] },
+  };
+  const Base = { $ref: "#/components/schemas/Base" };
+  const required = ["id", "name"];
+  const of = (schema: unknown, version = "3.0.3") => convert(schema, { schemas, version }).schema;
+  assert.equal(of({ allOf: [Base], required }).required, ["name"]);
+  assert.equal(of({ allOf: [Base, { type: "object", required }] }).allOf, [
+    { $ref: "#/$defs/Base" },
+    { type: "object", required: ["name"] },
+  ]);
+  assert.equal(
+    of({ properties: { id: { readOnly: true } }, anyOf: [{ required }, { required: ["id"] }] }).anyOf,
+    [
+      { required: ["name"] },
+      {},
+    ],
+  );
+  assert.equal(of({ ...Base, required }, "3.1.0"), { $ref: "#/$defs/Base", required: ["name"] });
+  const Id = { $ref: "#/components/schemas/Id" };
+  for (const id of [Id, { allOf: [Id] }, { allOf: [{ $ref: "#/components/schemas/Loop" }, Id] }]) {
+    assert.equal(of({ properties: { id, name: {} }, required }), {
+      properties: { name: {} },
+      required: ["name"],
+    });
+  }
+  // Another schema lets the client send it.
+  assert.equal(of({ allOf: [Base], properties: { id: {} }, required }).required, required);
+  // It is about another object.
+  assert.equal(of({ allOf: [Base], properties: { name: { required } } }).properties, { name: { required } });
+});
+
 test("references become definitions, once each, also circular ones and any JSON Pointer", () => {
   const Node = { type: "object", properties: { next: { $ref: "#/components/schemas/Node" } } };
   const { schema, $defs } = convert({ $ref: "#/components/schemas/Node" }, { schemas: { Node } });
