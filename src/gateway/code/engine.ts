@@ -62,4 +62,10 @@ export interface ProgramHost {
 export interface CodeEngine {
   /** Runs one program until its end, or until the signal aborts. Does not reject for anything that a program does. */
   run(program: Program, host: ProgramHost, signal: AbortSignal): Promise<Outcome>;
+  /**
+   * Called while the user of a program that runs is asked, who may take long: meanwhile others may run in its place. Returns
+   * the function that ends this; `undefined` when too many programs wait for their users.
+   * @default others wait
+   */
+  pause?(program: Program): (() => void) | undefined;
 }

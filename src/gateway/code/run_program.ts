@@ -4,9 +4,11 @@
  * @module
  */
 import type { CallContext } from "../../mcp/context.ts";
+import { ToolError } from "../../mcp/definition/definition.ts";
+import { MODERN } from "../../mcp/era.ts";
 import { Suspension } from "../../mcp/input/suspension.ts";
 import { userKey } from "../../mcp/session/principal_key.ts";
-import type { CodeEngine, EngineLimits, Outcome } from "./engine.ts";
+import type { CodeEngine, EngineLimits, Outcome, Program } from "./engine.ts";
 import { checkKeptBytes, ProgramCalls, type RunByName } from "./program_calls.ts";
 import { RunClock } from "./run_clock.ts";
 
@@ -44,6 +46,15 @@ export async function runProgram(
   let steps = 0;
   let isSuspended = false;
   let isLate = false;
+  const program: Program = { source, ...start, limits, user: userKey(context.principal) };
+  /** @throws {ToolError} */
+  const pauseEngine = (): () => void => {
+    // From 2026-07-28 on the request ends the run.
+    if (!engine.pause || context.revision >= MODERN) return () => {};
+    const resume = engine.pause(program);
+    if (resume) return resume;
+    throw new ToolError("Too many programs wait for their users at the moment. Try again later");
+  };
   const programEnds = new AbortController();
   const callsEnd = new AbortController();
   const onCancelled = () => {
@@ -59,9 +70,14 @@ export async function runProgram(
       context,
       signal: callsEnd.signal,
       progress: (message) => context.progress(++steps, undefined, message),
-      ask(request) {
+      async ask(request) {
         checkKeptBytes(calls.keptBytes);
-        return clock.pause(request);
+        const resume = pauseEngine();
+        try {
+          return await clock.pause(request);
+        } finally {
+          resume();
+        }
       },
     },
     callTool,
@@ -74,7 +90,7 @@ export async function runProgram(
   context.signal.addEventListener("abort", onCancelled, { once: true });
   if (context.signal.aborted) onCancelled();
   try {
-    const outcome = await engine.run({ source, ...start, limits, user: userKey(context.principal) }, {
+    const outcome = await engine.run(program, {
       request: (request) => calls.request(request),
       onIdle: () => calls.onIdle(),
       onLog: (line) => lines.push(line),

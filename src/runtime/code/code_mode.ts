@@ -23,7 +23,7 @@ export type {
 
 /** Limits of the engine as a whole. */
 export interface QuickJsOptions {
-  /** Programs that run at the same time, each in a thread. @default 4 */
+  /** Programs that run at the same time, each in a thread. At most as many again wait for their users. @default 4 */
   readonly threads?: number;
   /** Programs that wait for a thread, half of them of one user; more are refused. @default 64 */
   readonly waiting?: number;
@@ -49,22 +49,52 @@ export function quickJs(options: QuickJsOptions = {}): CodeEngine {
   checkWhole("quickJs.threads", threads, 1);
   checkWhole("quickJs.waiting", maxWaiting, 0);
   const limiter = new CallLimiter(threads, maxWaiting, MAX_WAIT_MS);
+  const running = new Map<Program, Running>();
+  const paused = new Set<Running>();
 
   return {
-    async run({ user = "", ...program }, host, signal) {
+    async run(given, host, signal) {
       if (signal.aborted) return STOPPED;
+      const { user = "", ...program } = given;
       try {
         await limiter.enter({ signal }, () => user);
       } catch (error) {
         return error instanceof BusyError ? BUSY : STOPPED;
       }
+      const own: Running = { user, pauses: 0 };
+      running.set(given, own);
       try {
         return await runApart(program, host, signal);
       } finally {
-        limiter.leave();
+        running.delete(given);
+        if (!paused.delete(own)) limiter.leave();
       }
     },
+
+    pause(program) {
+      const own = running.get(program);
+      if (!own) return () => {};
+      if (own.pauses === 0) {
+        const ofUser = own.user === "" ? 0 : [...paused].filter(({ user }) => user === own.user).length;
+        // Their threads take memory.
+        if (paused.size >= threads || ofUser >= Math.ceil(threads / 2)) return undefined;
+        paused.add(own);
+        limiter.leave();
+      }
+      own.pauses++;
+      return () => {
+        // A program that has ended is not there any more.
+        if (--own.pauses === 0 && paused.delete(own)) limiter.enterAgain();
+      };
+    },
   };
+}
+
+/** A program that has a thread. */
+interface Running {
+  readonly user: string;
+  /** Requests to its user that have no answer. */
+  pauses: number;
 }
 
 const BUSY: Outcome = { failure: "stopped", message: "Too many programs run at the moment. Try again later" };

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { Outcome, Program, ProgramRequest } from "../../gateway/code/engine.ts";
 import { codeMode } from "../../gateway/code/code_mode.ts";
 import { tool } from "../../mcp/definition/define.ts";
-import { modern } from "../../mcp/test_exchange.ts";
+import { modern, readEvents, session } from "../../mcp/test_exchange.ts";
 import { newServer } from "../../mcp/test_server.ts";
 import { quickJs } from "./code_mode.ts";
 
@@ -303,6 +303,48 @@ test("a server runs a program, asks the user in 2026-07-28, and repeats nothing"
   const { result } = (await modern(server, "tools/call", retry, options)).answer;
   assert.is(result.content[0].text, '["paid","accept","number"]');
   assert.equal(done, ["paid"]);
+});
+
+test("up to 2025-11-25 a program that waits for its user holds up no other one, and only some may wait", async () => {
+  const engine = quickJs({ threads: 1 });
+  const { server } = newServer({
+    arrange: codeMode({ engine }),
+    definitions: [
+      tool({
+        name: "confirm",
+        description: "Asks",
+        run: async (_, { elicit }) =>
+          (await elicit({ message: "Sure?", schema: { type: "object", properties: {} } })).action,
+      }),
+    ],
+  });
+  const open = await session(server, { capabilities: { elicitation: {} } });
+  const toParams = (code: string) => ({ name: "run_code", arguments: { code } });
+  const ask = async (id: number, code: string) => {
+    const params = toParams(code);
+    return readEvents(await open.fetch({ jsonrpc: "2.0", id, method: "tools/call", params }));
+  };
+  const accept = (id: string) => open.send({ jsonrpc: "2.0", id, result: { action: "accept", content: {} } });
+  const returnTwo = async () => (await modern(server, "tools/call", toParams("return 1 + 1"))).answer.result;
+  const first = await ask(7, "return await Promise.all([tools.confirm(), tools.confirm()])");
+  const asked = [await first.message(), await first.message()];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise((resolve) => timer = setTimeout(() => resolve("late"), 5_000));
+  assert.equal(await Promise.race([returnTwo(), late]).then((each: any) => each.content?.[0].text), "2");
+  clearTimeout(timer);
+  const second = await open.send({
+    jsonrpc: "2.0",
+    id: 8,
+    method: "tools/call",
+    params: toParams("return await tools.confirm().catch((error) => error.message)"),
+  });
+  assert.match(second.answer.result.content[0].text, "Too many programs wait for their users");
+  for (const { id } of asked) await accept(id);
+  assert.is((await first.message()).result.content[0].text, '["accept","accept"]');
+  const third = await ask(9, "return await tools.confirm()");
+  await accept((await third.message()).id);
+  assert.is((await third.message()).result.content[0].text, "accept");
+  assert.is((await returnTwo()).content[0].text, "2");
 });
 
 test.run();
