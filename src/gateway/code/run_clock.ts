@@ -9,6 +9,7 @@ export class RunClock {
   #left: number;
   #since = 0;
   #asking = 0;
+  #isOver = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(ms: number, onEnd: () => void) {
@@ -19,7 +20,7 @@ export class RunClock {
 
   /** Stops the clock while the request runs. */
   async pause<Answer>(request: () => Promise<Answer>): Promise<Answer> {
-    if (this.#asking++ === 0) this.stop();
+    if (this.#asking++ === 0) this.#halt();
     try {
       return await request();
     } finally {
@@ -27,12 +28,19 @@ export class RunClock {
     }
   }
 
+  /** For good, also when the user has not answered yet. */
   stop(): void {
+    this.#isOver = true;
+    this.#halt();
+  }
+
+  #halt(): void {
     clearTimeout(this.#timer);
     this.#left -= performance.now() - this.#since;
   }
 
   #start(): void {
+    if (this.#isOver) return;
     this.#since = performance.now();
     this.#timer = setTimeout(this.#onEnd, Math.max(this.#left, 0));
   }

@@ -28,6 +28,10 @@ test("a failure of what pauses it starts it again; a stopped clock never ends", 
   await ended.promise;
   let isEnded = false;
   new RunClock(1, () => isEnded = true).stop();
+  const asking = new RunClock(1, () => isEnded = true);
+  const answered = asking.pause(() => wait(1));
+  asking.stop();
+  await answered;
   await wait(10);
   assert.is(isEnded, false);
 });
