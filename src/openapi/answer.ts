@@ -21,8 +21,8 @@ export interface AnswerOptions {
   readonly answerLimit: number;
   /** Whether the tool has an output schema: its results must then have an object as structured content. */
   readonly isStructured: boolean;
-  /** Keeps an answer, and returns its URI. */
-  readonly keep: (answer: KeptAnswer) => Promise<string>;
+  /** Keeps an answer, and returns its URI; `undefined` when it cannot be kept. */
+  readonly keep: (answer: KeptAnswer) => Promise<string | undefined>;
 }
 
 /** Characters of the body of an error, and of the beginning of a large answer. */
@@ -44,8 +44,11 @@ export async function toToolResult(answer: Answer, options: AnswerOptions): Prom
   }
   const text = decodeText(answer, type);
   if (text === undefined) {
-    const notice = `An answer of ${type || "unknown type"}, ${bytes.length} bytes: read it as a resource.`;
-    return withNotice(notice, [await link(answer, options)], options, [notice, ...notes]);
+    const resource = await link(answer, options);
+    const what = `An answer of ${type || "unknown type"}, ${bytes.length} bytes`;
+    if (!resource) return withNotice(`${what}, which could not be kept.`, [], options, notes);
+    const notice = `${what}: read it as a resource.`;
+    return withNotice(notice, [resource], options, [notice, ...notes]);
   }
   const json = isJson(type) ? parseJson(text) : undefined;
   const content = [{ type: "text", text } as const];
@@ -85,25 +88,28 @@ async function cut(answer: Answer, type: string, options: AnswerOptions): Promis
   const resource = await link(answer, options);
   const notice =
     `The answer has ${length} bytes, more than the ${options.answerLimit} that are sent at once: ` +
-    `ask for less, or read the whole at ${resource.uri} within some minutes.`;
+    (resource
+      ? `ask for less, or read the whole at ${resource.uri} within some minutes.`
+      : "ask for less. The whole could not be kept.");
   const beginning = decodeText(answer, type)?.slice(0, MAX_BEGINNING_CHARACTERS).toWellFormed();
   const content = [
     toText(notice),
     ...(beginning === undefined ? [] : [toText(`It begins with:\n${beginning}`)]),
-    resource,
+    ...(resource ? [resource] : []),
   ];
   const notes = describePages(answer.headers);
   return options.isStructured
-    ? result(content, { notice, uri: resource.uri }, notes)
+    ? result(content, { notice, ...(resource && { uri: resource.uri }) }, notes)
     : { content: [...content, ...notes.map(toText)] };
 }
 
 async function link(
   answer: Answer,
   { keep }: AnswerOptions,
-): Promise<ContentItem & { readonly uri: string }> {
+): Promise<ContentItem & { readonly uri: string } | undefined> {
   const { bytes, mimeType } = answer;
   const uri = await keep({ bytes, mimeType });
+  if (uri === undefined) return undefined;
   return {
     type: "resource_link",
     uri,

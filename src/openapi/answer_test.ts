@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { compileSchema, type JsonSchema } from "../json_schema/compile.ts";
 import type { ContentItem } from "../mcp/definition/content.ts";
+import { StoreUnavailableError } from "../store/store.ts";
 import { keepAnswers } from "./kept_answers.ts";
 import { errorOf, newApi, oneOperation, type Recorded, user } from "./test_api.ts";
 
@@ -88,6 +89,26 @@ test("a large answer is cut and linked, and only its caller can read it", async 
   for (const other of [user("b"), { ...user("a"), client: "c" }, { ...user("a"), issuer: "i" }, undefined]) {
     assert.is(await api.read(link.uri, { principal: other }), undefined);
   }
+});
+
+test("a call does not fail because its answer cannot be kept", async () => {
+  const answers = {
+    set: () => Promise.reject(new StoreUnavailableError("away")),
+    get: () => undefined,
+  };
+  const long = await result(Response.json("x".repeat(500)), { answers, answerLimit: 100 });
+  assert.is(long.isError, undefined);
+  assert.match(
+    text(long.content[0])!,
+    /^The answer has 502 bytes, .* ask for less\. The whole could not be kept\.$/,
+  );
+  assert.match(text(long.content[1])!, /^It begins with:\n"xxx/);
+  const bytes = await result(new Response("x", { headers: { "content-type": "application/pdf" } }), {
+    answers,
+  });
+  assert.equal(bytes, {
+    content: [{ type: "text", text: "An answer of application/pdf, 1 bytes, which could not be kept." }],
+  });
 });
 
 test("kept answers end with their time, and one caller cannot drop those of others", async () => {

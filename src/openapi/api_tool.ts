@@ -139,7 +139,12 @@ async function run(
     isStructured,
     async keep(kept) {
       const id = crypto.randomUUID();
-      await options.answers.set([ownerOf(context.principal), id], kept);
+      try {
+        await options.answers.set([ownerOf(context.principal), id], kept);
+      } catch {
+        // The API has done what was asked, and a model repeats a call that failed.
+        return undefined;
+      }
       return options.answerUri(id);
     },
   });
