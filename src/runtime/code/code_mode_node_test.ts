@@ -330,7 +330,7 @@ test("up to 2025-11-25 a program that waits for its user holds up no other one, 
   const asked = [await first.message(), await first.message()];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise((resolve) => timer = setTimeout(() => resolve("late"), 5_000));
-  assert.equal(await Promise.race([returnTwo(), late]).then((each: any) => each.content?.[0].text), "2");
+  assert.is(await Promise.race([returnTwo().then(({ content }) => content[0].text), late]), "2");
   clearTimeout(timer);
   const second = await open.send({
     jsonrpc: "2.0",
