@@ -124,6 +124,18 @@ async function pollTask(created: JsonObject, request: Unfinished): Promise<JsonO
   const answered = new Set<string>();
   const began = performance.now();
   const readTask = createTaskReader(taskId, request);
+  /** Answers that may not have reached the server, because it was away. */
+  let unsent: JsonObject = {};
+  /** @returns what has to be sent again */
+  const update = async (inputResponses: JsonObject): Promise<JsonObject> => {
+    try {
+      await send("tasks/update", { taskId, inputResponses }, exchange);
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      return inputResponses;
+    }
+    return {};
+  };
   let task = created;
   try {
     for (;;) {
@@ -138,10 +150,9 @@ async function pollTask(created: JsonObject, request: Unfinished): Promise<JsonO
         throw new ConnectionError("timeout", server, `did not finish the task within ${duration} ms`);
       }
       if (status === "input_required") {
-        const inputResponses = await answerAll(task.inputRequests, answered, request);
-        if (Object.keys(inputResponses).length > 0) {
-          await send("tasks/update", { taskId, inputResponses }, exchange);
-        }
+        const more = await answerAll(task.inputRequests, answered, request);
+        unsent = { ...keepAsked(unsent, task.inputRequests), ...more };
+        if (Object.keys(unsent).length > 0) unsent = await update(unsent);
       }
       await wait(toPollInterval(pollIntervalMs), signal);
       task = await readTask(task);
@@ -151,6 +162,12 @@ async function pollTask(created: JsonObject, request: Unfinished): Promise<JsonO
     if (!isOver) send("tasks/cancel", { taskId }, { ...exchange, signal: undefined }).catch(() => {});
     throw error;
   }
+}
+
+/** Those of the answers that the server still asks for. */
+function keepAsked(answers: JsonObject, inputRequests: unknown): JsonObject {
+  const asked = isObject(inputRequests) ? inputRequests : {};
+  return Object.fromEntries(Object.entries(answers).filter(([key]) => Object.hasOwn(asked, key)));
 }
 
 /** Reads a task again and again: what was read last counts while the server is away, for up to a minute at a time. */

@@ -121,7 +121,7 @@ test("results of other kinds are refused where the request does not allow them",
   assert.is((await failure(task.request("tools/call", call))).reason, "malformed");
 });
 
-/** A server with one task, in these states. */
+/** A server with one task, in these states. In one with `losesAnswers` it is away for answers. */
 function taskServer(...states: Record<string, unknown>[]) {
   let state = -1;
   return modernServer((received: Received) => {
@@ -129,6 +129,8 @@ function taskServer(...states: Record<string, unknown>[]) {
     if (method === "tools/call") {
       return result(received, { resultType: "task", taskId: "t1", status: "working", pollIntervalMs: 1 });
     }
+    const isLost = method === "tasks/update" && states[state]!.losesAnswers;
+    if (isLost) return new Response(null, { status: 503 });
     if (method !== "tasks/get") return result(received, { resultType: "complete" });
     state = Math.min(state + 1, states.length - 1);
     if (states[state]!.status === "away") return new Response(null, { status: 503 });
@@ -166,6 +168,29 @@ test("a task goes on when its server is away for some polls", async () => {
   });
   assert.equal(await connect(server).request("tools/call", call), { content: [] });
   assert.equal(sent(server, "tasks/cancel"), []);
+});
+
+test("what the user answered is sent again while the server is away, as long as it is asked for", async () => {
+  for (const isAsked of [true, false]) {
+    const waiting = { status: "input_required", inputRequests: { a: FORM } };
+    const others = { ...waiting, inputRequests: isAsked ? { a: FORM, b: FORM } : { b: FORM } };
+    const server = taskServer({ ...waiting, losesAnswers: true }, others, {
+      status: "completed",
+      result: { content: [] },
+    });
+    let asked = 0;
+    const done = await connect(server).request("tools/call", call, {
+      onServerRequest: () => {
+        asked++;
+        return accept();
+      },
+    });
+    assert.equal(done, { content: [] });
+    assert.is(asked, 2, "the user is asked once for each");
+    const keys = sent(server, "tasks/update").map(({ params }) => Object.keys(params.inputResponses));
+    assert.equal(keys, [["a"], isAsked ? ["a", "b"] : ["b"]]);
+    assert.equal(sent(server, "tasks/cancel"), []);
+  }
 });
 
 test("an input whose key has more than 1,024 characters is not asked for", async () => {
