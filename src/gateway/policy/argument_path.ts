@@ -24,6 +24,10 @@ const MAX_SEGMENTS = 16;
 const MAX_VALUES = 1000;
 /** Members of one object that are searched for other spellings of a name. */
 const MAX_MEMBERS = 10_000;
+/** Characters of the names that are searched at one path; of ASCII 16 count as one, which take as long. */
+const MAX_NAME_CHARACTERS = 16_384;
+/** Characters of all texts at one path with `*`. */
+const MAX_CHARACTERS = 65_536;
 
 /**
  * The segments of a path after `arguments`; `undefined` for text that is no path. `\.` is a dot in a name, `\*` a star.
@@ -73,11 +77,12 @@ function toLooseName(name: string): string {
 export function findValues(input: unknown, path: readonly PathSegment[]): FoundValues {
   let found: Found[] = [{ value: input }];
   let isMany = false;
+  const left = { characters: MAX_NAME_CHARACTERS };
   for (const segment of path) {
     const next: Found[] = [];
     for (const each of found) {
       if (typeof each === "string") next.push(each);
-      else if (segment !== EVERY) next.push(findMember(each.value, segment));
+      else if (segment !== EVERY) next.push(findMember(each.value, segment, left));
       else if (typeof each.value !== "object" || each.value === null) next.push("ambiguous");
       else if (next.length + sizeOf(each.value) > MAX_VALUES) return { found: ["ambiguous"], isMany: true };
       else for (const value of Object.values(each.value)) next.push({ value });
@@ -85,14 +90,27 @@ export function findValues(input: unknown, path: readonly PathSegment[]): FoundV
     isMany ||= segment === EVERY;
     found = next;
   }
+  // Each is compared by itself, so that many would take as long as one text of all of them.
+  if (isMany && charactersOf(found) > MAX_CHARACTERS) return { found: ["ambiguous"], isMany };
   return { found, isMany };
+}
+
+function charactersOf(found: readonly Found[]): number {
+  return found.reduce((sum, each) => {
+    return typeof each === "object" && typeof each.value === "string" ? sum + each.value.length : sum;
+  }, 0);
 }
 
 function sizeOf(value: object): number {
   return Array.isArray(value) ? value.length : Object.keys(value).length;
 }
 
-function findMember(value: unknown, { name, loose }: PathSegment): Found {
+/** What is left of the limits. */
+interface Left {
+  characters: number;
+}
+
+function findMember(value: unknown, { name, loose }: PathSegment, left: Left): Found {
   if (value === undefined) return "missing";
   if (typeof value !== "object" || value === null) return "ambiguous";
   if (Array.isArray(value)) {
@@ -104,7 +122,9 @@ function findMember(value: unknown, { name, loose }: PathSegment): Found {
   if (names.length > MAX_MEMBERS) return "ambiguous";
   for (const other of names) {
     // A program that ignores case takes one of the two, and it is not known which.
-    if (other !== name && toLooseName(other) === loose) return "ambiguous";
+    if (other === name) continue;
+    left.characters -= /^[\0-\x7f]*$/.test(other) ? other.length / 16 : other.length;
+    if (left.characters < 0 || toLooseName(other) === loose) return "ambiguous";
   }
   if (!Object.hasOwn(value, name)) return "missing";
   const member = (value as Record<string, unknown>)[name];

@@ -9,8 +9,8 @@ import { compilePathGlob, type Match } from "./glob.ts";
 import {
   agree,
   isAmbiguousPath,
+  isComparable,
   kindOfPlace,
-  MAX_COMPARED_CHARACTERS,
   toLoose,
   toLoosePaths,
   toLoosePatterns,
@@ -224,7 +224,7 @@ function testText(
   return (found) => {
     if (typeof found === "string" || typeof found.value !== "string") return undefined;
     const { value } = found;
-    if (value.length > MAX_COMPARED_CHARACTERS || kind && kindOfPlace(value) !== kind) return undefined;
+    if (!isComparable(value) || kind && kindOfPlace(value) !== kind) return undefined;
     if (isPath && (isAmbiguousPath(value) || strict(value) !== strict(withoutDots(value)))) return undefined;
     const readings = isPath ? toLoosePaths(value) : [toLoose(value)];
     return agree(strict(value), readings.map((each) => loose.some((match) => match(each))));

@@ -146,6 +146,34 @@ test("hostile texts are compared in bounded time", () => {
   assert.ok(performance.now() - began < 5000);
 });
 
+test("attack: arguments of four megabytes hold the event loop for a moment only", () => {
+  // Its compatibility form has 18 characters.
+  const wide = "\ufdfa";
+  const names = Object.fromEntries(Array.from({ length: 9999 }, (_, i) => [`${wide.repeat(130)}${i}`, 0]));
+  const list = Array.from({ length: 999 }, (_, i) => `/tmp/${i}${wide.repeat(1300)}`);
+  const cases: [unknown, unknown][] = [
+    [{ "arguments.path": "a" }, { ...names, path: "a" }],
+    [{ "arguments.*.path": "a" }, { x: names, y: { path: "a" } }],
+    [{ "arguments.files.*": { under: "/tmp" } }, { files: list }],
+    [
+      { "arguments.path": { under: "https://a.example/x" } },
+      path(`https://a.example/x/${wide.repeat(65_000)}`),
+    ],
+    [{ "arguments.path": { contains: "x" } }, path(wide.repeat(65_000))],
+  ];
+  for (const [when, input] of cases) {
+    const began = performance.now();
+    const truth = decide(when, input);
+    const took = performance.now() - began;
+    assert.is(truth, undefined);
+    assert.ok(took < 250, `${Math.round(took)} ms for ${JSON.stringify(when)}`);
+  }
+  const files = (text: string, count: number) => ({ files: Array(count).fill(text) });
+  assert.is(decide({ "arguments.files.*": "a" }, files("a", 1000)), true);
+  const many = Object.fromEntries(Array.from({ length: 9000 }, (_, i) => [`column_${i}`, 0]));
+  assert.is(decide({ "arguments.path": "a" }, { ...many, path: "a" }), true);
+});
+
 for (
   const [what, when, place] of [
     ["a list", [], "rules[0].when"],

@@ -8,8 +8,8 @@
 /** A comparison: `undefined` when it is unknown. */
 export type Truth = boolean | undefined;
 
-/** Longer texts are not compared. */
-export const MAX_COMPARED_CHARACTERS = 65_536;
+/** Longer texts are not compared; nor are those that are longer in compatibility forms: one character may become 18. */
+const MAX_COMPARED_CHARACTERS = 65_536;
 
 /** Rounds of percent-decoding. */
 const MAX_DECODINGS = 3;
@@ -19,6 +19,12 @@ const MAX_NESTED_URLS = 3;
 
 /** Characters that programs drop or cut at: controls, formats, lone surrogates, and what is invisible where it is unknown. */
 const DROPPED = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+
+export function isComparable(text: string): boolean {
+  return text.length <= MAX_COMPARED_CHARACTERS && lengthOf(text) <= MAX_COMPARED_CHARACTERS;
+}
+
+const lengthOf = rememberLast((text) => text.normalize("NFKC").length);
 
 /** The text without case, compatibility forms, invisible characters, and white space at its ends. */
 export const toLoose: (text: string) => string = rememberLast((text) => dropAndFold(text).trim());
@@ -231,6 +237,8 @@ const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 /** Most programs decode the rest of a sequence too when a part of it is not valid UTF-8. */
 function decodePercent(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (sequence) => {
+    // One character: the decoder would take most of the time of a text that is encoded twice.
+    if (sequence.length === 3 && sequence < "%8") return String.fromCharCode(parseInt(sequence.slice(1), 16));
     const bytes = sequence.slice(1).split("%").map((each) => parseInt(each, 16));
     return utf8.decode(Uint8Array.from(bytes));
   });
