@@ -45,6 +45,8 @@ interface Encoding {
 
 /** Schemas that one is composed of; more are not looked at. */
 const MAX_PARTS = 1000;
+/** Values of a form, which the services that read forms limit too: a hundred thousand take seconds to write. */
+const MAX_FORM_VALUES = 10_000;
 
 /** In the order of preference. */
 const KINDS: readonly BodyKind[] = ["json", "form", "multipart", "text", "bytes"];
@@ -180,9 +182,19 @@ export function writeBody(
   }
 }
 
+/** The members of a form. @throws {ToolError} */
 function membersOf(value: unknown): [string, unknown][] {
   if (!isObject(value)) throw new ToolError("Invalid arguments: body must be an object");
-  return Object.entries(value).filter(([, each]) => each !== undefined && each !== null);
+  const members = Object.entries(value).filter(([, each]) => each !== undefined && each !== null);
+  if (members.reduce((sum, [, each]) => sum + countValues(each), 0) > MAX_FORM_VALUES) {
+    throw new ToolError(`Invalid arguments: body must have at most ${MAX_FORM_VALUES} values`);
+  }
+  return members;
+}
+
+function countValues(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, each) => sum + countValues(each), 1);
 }
 
 const DEFAULT_ENCODING: Encoding = {

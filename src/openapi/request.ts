@@ -54,6 +54,7 @@ export function planRequest(plan: RequestPlan, given: Arguments): PlannedRequest
       if (!parameter.isRequired) continue;
       throw new ToolError(`Invalid arguments: "${argument}" is required`);
     }
+    checkLength(parameter, argumentValue);
     const value = isJson ? JSON.stringify(argumentValue) : argumentValue;
     switch (place) {
       case "path":
@@ -81,6 +82,28 @@ export function planRequest(plan: RequestPlan, given: Arguments): PlannedRequest
     cookies,
     body: written?.body,
   };
+}
+
+/** Before it is written: to encode and to decode megabytes takes seconds. @throws {ToolError} */
+function checkLength({ argument, place }: Parameter, value: unknown): void {
+  const isField = place === "header" || place === "cookie";
+  if (charactersLeft(value, isField ? MAX_HEADER_CHARACTERS : MAX_URL_CHARACTERS) >= 0) return;
+  throw isField ? invalidHeader(argument) : urlTooLong();
+}
+
+/** The characters without the least that are written for a value. */
+function charactersLeft(value: unknown, left: number): number {
+  if (typeof value === "string") return left - value.length;
+  if (typeof value !== "object" || value === null) return left - 1;
+  const names = Array.isArray(value) ? undefined : Object.keys(value);
+  for (const each of names ?? value as readonly unknown[]) {
+    const member = names ? (value as Record<string, unknown>)[each as string] : each;
+    // Absent members are not written, except in JSON.
+    if (names && (member === undefined || member === null)) continue;
+    left = charactersLeft(member, names ? left - (each as string).length : left);
+    if (left < 0) return left;
+  }
+  return left;
 }
 
 /** The members of an exploded object are parameters, and none may stand for another one or for a credential. */
@@ -136,11 +159,21 @@ function decodeLeniently(text: string): string {
 /** A field cannot end early: no line break, no other control character, and only characters that HTTP has. */
 function checkHeader(argument: string, value: string): string {
   if (/[^\t\x20-\x7e\x80-\xff]/.test(value) || value.length > MAX_HEADER_CHARACTERS) {
-    throw new ToolError(
-      `Invalid arguments: "${argument}" must have at most ${MAX_HEADER_CHARACTERS} characters of Latin-1, without line breaks`,
-    );
+    throw invalidHeader(argument);
   }
   return value.trim();
+}
+
+function invalidHeader(argument: string): ToolError {
+  return new ToolError(
+    `Invalid arguments: "${argument}" must have at most ${MAX_HEADER_CHARACTERS} characters of Latin-1, without line breaks`,
+  );
+}
+
+function urlTooLong(): ToolError {
+  return new ToolError(
+    `Invalid arguments: they make an address of more than ${MAX_URL_CHARACTERS} characters`,
+  );
 }
 
 function writeCookie(name: string, value: unknown, explode: boolean): string[] {
@@ -161,11 +194,7 @@ function toUrl(
   const text = `${address.origin}${address.pathname}${written}${
     query.length > 0 ? `?${query.join("&")}` : ""
   }`;
-  if (text.length > MAX_URL_CHARACTERS) {
-    throw new ToolError(
-      `Invalid arguments: they make an address of more than ${MAX_URL_CHARACTERS} characters`,
-    );
-  }
+  if (text.length > MAX_URL_CHARACTERS) throw urlTooLong();
   const url = new URL(text);
   // `URL` resolves dot segments: such a path is not the one of the operation. The checks above leave none.
   const isUnchanged = url.origin === address.origin && url.pathname.length >= address.pathname.length &&

@@ -284,6 +284,44 @@ test("base64 of 4 MB shares the event loop", async () => {
   );
 });
 
+test("attack: an argument of megabytes that cannot be sent is refused before it is written", async () => {
+  const parameter = (name: string, more: object) => ({ name, schema: {}, ...more });
+  const parameters = [
+    parameter("segment", { in: "path", required: true }),
+    parameter("q", { in: "query", allowReserved: true }),
+    parameter("deep", { in: "query", style: "deepObject", explode: true }),
+    parameter("X-Field", { in: "header" }),
+    parameter("crumb", { in: "cookie" }),
+  ];
+  const api = newApi({ document: oneOperation({ parameters }, "/things/{segment}") });
+  const text = "/(".repeat(2_000_000);
+  const list = Array(390_000).fill(1);
+  const object = Object.fromEntries(Array.from({ length: 22_000 }, (_, i) => [`k${i}`, text.slice(0, 99)]));
+  for (const name of ["segment", "q", "deep", "X-Field", "crumb"]) {
+    for (const value of [text, list, object, [[list]]]) {
+      const input = { segment: "a", [name]: value };
+      await assertLoopIsFree(async () => {
+        assert.match(await errorOf(() => api.call("op", input)), /16384 characters|8192 characters/);
+      });
+    }
+  }
+});
+
+test("attack: a form of megabytes shares the event loop", async () => {
+  const text = "/(".repeat(500_000);
+  const list = Array(390_000).fill(1);
+  for (const type of ["multipart/form-data", "application/x-www-form-urlencoded"]) {
+    const encoding = { text: { allowReserved: true } };
+    const requestBody = { content: { [type]: { encoding } } };
+    const api = newApi({ document: oneOperation({ requestBody }, "/things", "post") });
+    await assertLoopIsFree(() => api.call("op", { body: { text } }));
+    await assertLoopIsFree(async () => {
+      assert.match(await errorOf(() => api.call("op", { body: { list } })), /at most 10000 values/);
+    });
+    await api.call("op", { body: { list: list.slice(0, 9_000) } });
+  }
+});
+
 test("the address is the operator's choice, or that of the document with the operator's variables", async () => {
   const address = async (options: object) => {
     const api = newApi(options);

@@ -21,17 +21,41 @@ export const STYLES: Readonly<Record<string, readonly string[]>> = {
   cookie: ["form"],
 };
 
-/** Reserved characters (RFC 3986) that neither end a value of a query nor begin an escape. */
-const HARMLESS_RESERVED = /%(3A|2F|3F|40|24|2C|3B)/g;
+/** Unreserved characters (RFC 3986 section 2.3). */
+const UNRESERVED = toSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
+/** The same, and reserved ones that neither end a value of a query nor begin an escape. */
+const HARMLESS = toSet(":/?@$,;", UNRESERVED);
+const HEX_DIGITS = new TextEncoder().encode("0123456789ABCDEF");
+const PERCENT = 37;
 
-/** Percent-encodes a value: everything but unreserved characters (RFC 3986 section 2.3). */
+/** Has 1 at the code of each character. */
+function toSet(characters: string, others: Uint8Array = new Uint8Array(256)): Uint8Array {
+  const set = others.slice();
+  for (const each of characters) set[each.charCodeAt(0)] = 1;
+  return set;
+}
+
+/**
+ * Percent-encodes a value: everything but unreserved characters. Byte by byte, because a form may have megabytes, and to
+ * replace each character of a text takes a hundred times as long.
+ */
 export function encode(text: string, allowReserved = false): string {
-  // A lone surrogate has no UTF-8.
-  const encoded = encodeURIComponent(text.toWellFormed()).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return allowReserved ? encoded.replace(HARMLESS_RESERVED, decodeURIComponent) : encoded;
+  const kept = allowReserved ? HARMLESS : UNRESERVED;
+  // A lone surrogate, which has no UTF-8, becomes U+FFFD.
+  const bytes = new TextEncoder().encode(text);
+  const encoded = new Uint8Array(3 * bytes.length);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (kept[byte] === 1) {
+      encoded[length++] = byte;
+      continue;
+    }
+    encoded[length++] = PERCENT;
+    encoded[length++] = HEX_DIGITS[byte >> 4]!;
+    encoded[length++] = HEX_DIGITS[byte & 15]!;
+  }
+  return new TextDecoder().decode(encoded.subarray(0, length));
 }
 
 /** The text of one value that has no structure in its style: objects and arrays become JSON. */
