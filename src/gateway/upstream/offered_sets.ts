@@ -4,10 +4,11 @@
  * @module
  */
 import type { UpstreamDefinition } from "./upstream_definition.ts";
-import type { UpstreamLists } from "./lists/upstream_lists.ts";
+import type { RawLists, UpstreamLists } from "./lists/upstream_lists.ts";
 
 /** Lists, and the definitions that were made of them. */
 interface OfferedSet {
+  readonly raw: RawLists;
   readonly lists: UpstreamLists;
   definitions: readonly UpstreamDefinition[];
 }
@@ -25,13 +26,23 @@ export class OfferedSets {
     return digest === undefined ? undefined : this.#sets.get(digest);
   }
 
-  /** Makes a set unless it is there. The function `onMade` is called in the same turn, so that the set is in use from then. */
-  async make(digest: string, read: () => Promise<UpstreamLists>, onMade: () => void): Promise<void> {
-    if (!this.#sets.has(digest)) {
+  /**
+   * Makes a set unless it is there. The function `onMade` is called in the same turn, so that the set is in use from then,
+   * with the lists that it was made of.
+   */
+  async make(
+    digest: string,
+    raw: RawLists,
+    read: () => Promise<UpstreamLists>,
+    onMade: (raw: RawLists) => void,
+  ): Promise<void> {
+    let set = this.#sets.get(digest);
+    if (!set) {
       const lists = await read();
-      if (!this.#sets.has(digest)) this.#sets.set(digest, { lists, definitions: this.#define(lists) });
+      set = this.#sets.get(digest) ?? { raw, lists, definitions: this.#define(lists) };
+      this.#sets.set(digest, set);
     }
-    onMade();
+    onMade(set.raw);
   }
 
   /** Makes all definitions again. */

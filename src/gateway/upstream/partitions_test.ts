@@ -6,8 +6,10 @@ import type { ToolDefinition } from "../../mcp/definition/definition.ts";
 import type { JsonObject } from "../../mcp_client/client.ts";
 import { ConnectionRequired, type UpstreamAccess } from "../credentials/access.ts";
 import { until } from "../../test_until.ts";
-import type { Script } from "./test_scripted_client.ts";
+import { parseMcpServers } from "./configuration/parse_configuration.ts";
+import { type Script, scripted } from "./test_scripted_client.ts";
 import { start } from "./test_upstreams.ts";
+import { Upstream } from "./upstream.ts";
 import { createUpstreams } from "./upstreams.ts";
 
 const test = suite("gateway/upstream/partitions");
@@ -178,6 +180,44 @@ test("a user who is not connected is offered a tool that connects, and no one el
   }
   assert.equal(servers.violations, []);
   await upstreams.close();
+});
+
+test("the lists of many users are kept once where they are equal", async () => {
+  const { clients, upstreams: { createClient, createTransport, mcpServers } } = scripted({
+    up: { list: (list) => list === "tools" ? [{ name: "echo", inputSchema: INPUT }] : [] },
+  });
+  let now = 0;
+  const ignore = () => {};
+  const upstream = new Upstream(
+    {
+      createClient: createClient!,
+      createTransport: createTransport!,
+      client: { name: "test", version: "1" },
+      messageBytes: 1_000_000,
+      inputTimeout: 1000,
+      idleTimeout: 1000,
+      breaker: {},
+      now: () => now,
+      onChange: ignore,
+      onAnnounced: ignore,
+      onResourceUpdated: ignore,
+      onState: ignore,
+    },
+    parseMcpServers(mcpServers, undefined)[0]!,
+    accessPerUser("up"),
+  );
+  const [ada, bob] = ["ada", "bob"].map((name) => upstream.sessionOf(userOf(name)));
+  await Promise.all([ada!.prepare(), bob!.prepare()]);
+  const { raw } = ada!.lists;
+  assert.is(raw!.tools!.length, 1);
+  assert.is(bob!.lists.raw!.tools, raw!.tools);
+  // Also those that are read again, and equal.
+  const before = bob!.lists.raw;
+  now += 5000;
+  for (const { options } of clients) options.onNotification!("notifications/tools/list_changed", {});
+  await until(() => bob!.lists.raw !== before);
+  assert.is(bob!.lists.raw!.tools, raw!.tools);
+  await upstream.close();
 });
 
 test("new credentials start a new session", async () => {

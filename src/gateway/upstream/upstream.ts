@@ -261,7 +261,7 @@ export class Upstream implements CallTarget {
         isShared: partition === "",
         createClient: (events) => createUpstreamClient(this.#host, this.configuration, this.#access, events),
         offer: async (digest, raw, accept) => {
-          await this.#sets.make(digest, () => readLists(raw, this.configuration), accept);
+          await this.#sets.make(digest, raw, () => readLists(raw, this.configuration), accept);
           this.#sets.retain(new Set([...this.#sessions.values()].map(({ lists }) => lists.digest)));
           this.#host.onChange(changedFor);
         },

@@ -14,8 +14,8 @@ export interface ListsHost {
   /** Milliseconds. */
   readonly timeout: number;
   readonly now: () => number;
-  /** Makes what is offered of the lists, and then calls `accept`. */
-  offer(digest: string, raw: RawLists, accept: () => void): Promise<void>;
+  /** Makes what is offered of the lists, and then calls `accept` with equal ones that sessions share. */
+  offer(digest: string, raw: RawLists, accept: (shared: RawLists) => void): Promise<void>;
   /** The upstream announced a change of lists, and they are as before: something else about them may have changed. */
   onAnnounced(lists: ReadonlySet<ListName>): void;
 }
@@ -45,6 +45,8 @@ export class SessionLists {
   raw: RawLists | undefined;
   /** Identifies what is offered: set once that was made. */
   digest: string | undefined;
+  /** The lists with this digest, which other sessions have too. */
+  #shared: RawLists | undefined;
   readonly #session: ListedSession;
   readonly #host: ListsHost;
   #reading: Promise<void> = Promise.resolve();
@@ -147,9 +149,15 @@ export class SessionLists {
         this.#ends.set(list, this.#readAt + Math.max(MIN_UNANNOUNCED_INTERVAL_MS, ttlMs));
       });
       const digest = await digestLists(raw);
-      this.raw = raw;
-      if (digest !== this.digest) await host.offer(digest, raw, () => this.digest = digest);
-      else if (announced.size > 0) host.onAnnounced(announced);
+      if (digest !== this.digest) {
+        this.raw = raw;
+        await host.offer(digest, raw, (shared) => {
+          this.digest = digest;
+          this.#shared = shared;
+        });
+      } else if (announced.size > 0) host.onAnnounced(announced);
+      // Not a copy for each user: the lists of most are equal, and large.
+      this.raw = { ...this.#shared!, failed: raw.failed };
       if (client !== session.connected) return;
       const failed = findRetriable(raw);
       if (failed.length > 0) this.#retryLater(failed);
