@@ -75,12 +75,16 @@ export function createSseStream(
 
 /** Returns the function that sends the messages that wait, in order. */
 function createDrain(session: Session, stream: EventStream, queue: SseQueue): () => void {
-  // One reader at a time keeps messages in order.
+  // One reader at a time keeps messages in order. One that waits will find all that is there by then.
   let draining: Promise<void> = Promise.resolve();
+  let isWaiting = false;
   // Messages that could not be removed while the store was unavailable must not be sent twice.
   const sent = new Set<string>();
   return () => {
+    if (isWaiting) return;
+    isWaiting = true;
     draining = draining.then(async () => {
+      isWaiting = false;
       let first: string | undefined;
       for (;;) {
         const page = await queue.read(session);

@@ -57,6 +57,8 @@ class ChangeWatch {
   #uris = NONE;
   /** Each step waits for the steps before it, so that a subscription is known before a later change. */
   #steps: Promise<unknown> = Promise.resolve();
+  /** Whether a step that reads all subscriptions has not begun. */
+  #isWaiting = false;
   #isOver = false;
   #renewing: ReturnType<typeof setInterval> | undefined;
   #repeating: ReturnType<typeof setInterval> | undefined;
@@ -106,7 +108,13 @@ class ChangeWatch {
   }
 
   #reload(digest?: string): void {
-    this.#then(() => this.#loadWhenAvailable(digest));
+    // One that waits to read all will find this change.
+    if (this.#isWaiting) return;
+    this.#isWaiting = digest === undefined;
+    this.#then(() => {
+      if (digest === undefined) this.#isWaiting = false;
+      return this.#loadWhenAvailable(digest);
+    });
   }
 
   /** Nothing else may cause another read, so that the subscriptions are read until the store answers. */
@@ -143,6 +151,7 @@ class ChangeWatch {
 
   #pass(logged: LoggedChange): void {
     const { change } = logged;
+    if (this.#options.wakeups.isBehind) this.#reload();
     const isSettled = this.#settled?.();
     this.#then(() => isSettled);
     this.#then(() => {

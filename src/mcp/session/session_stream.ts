@@ -63,6 +63,8 @@ class SessionStream {
   #stopChanges: (() => void) | undefined;
   #isActive = true;
   #checking: Promise<void> = Promise.resolve();
+  /** Whether a check waits for the one before, and will find what is there by then. */
+  #isWaiting = false;
   readonly #end: EndStream = (retry) => this.#stop(retry);
 
   constructor(
@@ -98,7 +100,10 @@ class SessionStream {
       // So that a client that loses this stream at once can resume it.
       begin(this.stream, session, position);
       const onChange = (change: LoggedChange): void => this.#pass(change);
-      const settled = (): Promise<void> => this.#checking;
+      const settled = (): Promise<void> => {
+        if (wakeups.isBehind) this.#recheck();
+        return this.#checking;
+      };
       const when = { position, settled };
       this.#stopChanges = watchSessionChanges(this.#options, session, caller, onChange, when);
       // It may have ended meanwhile.
@@ -117,7 +122,12 @@ class SessionStream {
 
   /** While the store is unavailable nothing changes. */
   #recheck(): void {
-    this.#checking = this.#checking.then(() => this.#read()).catch(() => {});
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    this.#checking = this.#checking.then(() => {
+      this.#isWaiting = false;
+      return this.#read();
+    }).catch(() => {});
   }
 
   async #read(): Promise<void> {

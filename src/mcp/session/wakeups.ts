@@ -14,6 +14,14 @@ const ROOT = "mcp";
 /** The number of key parts in a topic, after the root, by kind of record. By default all of them. */
 const TOPIC_LENGTH: Readonly<Record<string, number>> = { event: 3, change: 1, session: 2 };
 
+/**
+ * The topics of the streams of sessions, of which there can be thousands, mostly idle. A store that is polled reports every
+ * commit as a change of anything, and each stream would read the store for each: they are told at most as often as this
+ * many milliseconds for each of them.
+ */
+const IDLE_TOPIC = /^(?:stream|session)\n/;
+const MS_PER_IDLE_LISTENER = 1;
+
 /** The key of a watched record. */
 export function watchedKey(...parts: readonly (string | number)[]): Key {
   return [ROOT, ...parts];
@@ -27,6 +35,9 @@ export class Wakeups {
   /** By topic. Lists, never changed in place: most topics have one listener, for which a set takes 200 bytes more. */
   readonly #listeners = new Map<string, readonly Listener[]>();
   #reader: ReadableStreamDefaultReader<readonly Key[]> | undefined;
+  /** When the listeners to idle topics may be told again that anything may have changed, by `performance.now()`. */
+  #nextIdle = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   /**
    * @param isIsolated whether requests may not share a watch: see `RequestContext.isIsolated`
@@ -43,6 +54,11 @@ export class Wakeups {
     return this.#isIsolated();
   }
 
+  /** Whether anything may have changed of which the listeners to idle topics are not told yet. */
+  get isBehind(): boolean {
+    return this.#timer !== undefined;
+  }
+
   /** Listens from now on: reads after this call miss no change. Returns the function that ends it. */
   listen(topic: readonly (string | number)[], listener: Listener): () => void {
     if (this.isIsolated && !this.#isAlone) {
@@ -57,6 +73,8 @@ export class Wakeups {
       if (rest.length > 0) this.#listeners.set(name, rest);
       else this.#listeners.delete(name);
       if (this.#listeners.size > 0) return;
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
       this.#reader?.cancel().catch(() => {});
       this.#reader = undefined;
     };
@@ -78,10 +96,25 @@ export class Wakeups {
 
   #notify(key: Key): void {
     if (key.length === 1) {
-      for (const listeners of this.#listeners.values()) for (const listener of listeners) listener(undefined);
+      this.#notifyAll(false);
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        this.#nextIdle = performance.now() + MS_PER_IDLE_LISTENER * this.#notifyAll(true);
+      }, Math.max(0, this.#nextIdle - performance.now()));
       return;
     }
     const topic = key.slice(1, 1 + (TOPIC_LENGTH[key[1]!] ?? key.length)).join("\n");
     for (const listener of this.#listeners.get(topic) ?? []) listener(key);
+  }
+
+  /** Tells the listeners to topics that are idle, or are not, that anything may have changed. @returns their number */
+  #notifyAll(isIdle: boolean): number {
+    let count = 0;
+    for (const [topic, listeners] of this.#listeners) {
+      if (IDLE_TOPIC.test(topic) !== isIdle) continue;
+      for (const listener of listeners) listener(undefined);
+      count += listeners.length;
+    }
+    return count;
   }
 }

@@ -48,10 +48,16 @@ export async function listenToTasks(
       sent = text;
       if (isTerminal(record)) close(id);
     };
-    // One read at a time, so that the last notification has the latest status.
+    // One read at a time, so that the last notification has the latest status. One that waits will find the latest.
     let reading: Promise<unknown> = Promise.resolve();
+    let isWaiting = false;
     const read = (): void => {
-      reading = reading.then(() => taskStore.get(id)).then(send).catch(() => {});
+      if (isWaiting) return;
+      isWaiting = true;
+      reading = reading.then(() => {
+        isWaiting = false;
+        return taskStore.get(id);
+      }).then(send).catch(() => {});
     };
     open.set(id, { read, stop: taskStore.listen(id, read) });
     read();
