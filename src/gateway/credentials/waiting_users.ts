@@ -6,6 +6,7 @@
  */
 import { connectionKey, CONNECTIONS } from "../../oauth/connection_records.ts";
 import type { Key, Store } from "../../store/store.ts";
+import { unrefTimer } from "../../timer.ts";
 
 /** Called with the name of the upstream and the id of the user who connected it. */
 export type OnConnected = (upstream: string, user: string) => void;
@@ -23,6 +24,15 @@ interface Waiting {
   readonly user: string;
 }
 
+/**
+ * After all were looked up there is a pause of so many times the duration: a store that is polled reports every commit as
+ * one that may have connected anyone.
+ */
+const PAUSE_RATIO = 10;
+const MAX_PAUSE_MS = 60_000;
+/** The least pause after an error of the store. */
+const OUTAGE_PAUSE_MS = 1000;
+
 /** @param onFault receives an error of the store; the watch begins again with the next user */
 export function createWaitingUsers(
   store: Store,
@@ -30,6 +40,14 @@ export function createWaitingUsers(
   onFault: (error: unknown) => void,
 ): WaitingUsers {
   const waiting = new Map<string, Waiting>();
+  /** Names of those to look up. */
+  const changed = new Set<string>();
+  /** Whether all must be looked up. */
+  let isAnyChanged = false;
+  let isChecking = false;
+  /** By `performance.now()`. */
+  let pauseEnds = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   let reader: ReadableStreamDefaultReader<readonly Key[]> | undefined;
   let isClosed = false;
 
@@ -38,10 +56,8 @@ export function createWaitingUsers(
       for (;;) {
         const { done, value } = await stream.read();
         if (done || isClosed) return;
-        // An error of the store must not end the watch for everyone who waits.
-        for (const key of value) {
-          await check(key).catch((error) => isClosed || onFault(error));
-        }
+        for (const key of value) note(key);
+        void checkChanged();
       }
     } catch (error) {
       if (!isClosed) onFault(error);
@@ -52,14 +68,67 @@ export function createWaitingUsers(
   }
 
   /** A key without a user means that any connection may have changed. */
-  async function check([, user, upstream]: Key): Promise<void> {
+  function note([, user, upstream]: Key): void {
     const name = JSON.stringify([upstream, user]);
-    const one = waiting.get(name);
-    const changed = upstream === undefined ? [...waiting.values()] : one ? [one] : [];
-    for (const each of changed) {
-      if (!await store.get(connectionKey(each.user, each.upstream))) continue;
-      waiting.delete(JSON.stringify([each.upstream, each.user]));
+    if (upstream === undefined) isAnyChanged = true;
+    else if (waiting.has(name)) changed.add(name);
+  }
+
+  async function checkChanged(): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
+    while (!isClosed) {
+      const [name] = changed;
+      if (name !== undefined) {
+        changed.delete(name);
+        await tryCheck(name);
+      } else if (isAnyChanged && !isPaused()) await checkAll();
+      else break;
+    }
+    isChecking = false;
+  }
+
+  async function checkAll(): Promise<void> {
+    isAnyChanged = false;
+    let least = 0;
+    const began = performance.now();
+    for (const name of [...waiting.keys()]) {
+      if (isClosed) return;
+      if (await tryCheck(name)) continue;
+      // The store is unavailable: all again after the pause.
+      isAnyChanged = true;
+      least = OUTAGE_PAUSE_MS;
+      break;
+    }
+    const ended = performance.now();
+    pauseEnds = ended + Math.min(Math.max(least, PAUSE_RATIO * (ended - began)), MAX_PAUSE_MS);
+  }
+
+  /** Whether it is too early to look up all again, which then follows later. */
+  function isPaused(): boolean {
+    const left = pauseEnds - performance.now();
+    if (left <= 0) return false;
+    if (timer === undefined) {
+      timer = setTimeout(() => {
+        timer = undefined;
+        void checkChanged();
+      }, left);
+      unrefTimer(timer);
+    }
+    return true;
+  }
+
+  /** An error of the store must not end the watch for everyone who waits. @returns whether there was none */
+  async function tryCheck(name: string): Promise<boolean> {
+    try {
+      const each = waiting.get(name);
+      if (!each || !await store.get(connectionKey(each.user, each.upstream))) return true;
+      waiting.delete(name);
       onConnected(each.upstream, each.user);
+      return true;
+    } catch (error) {
+      if (!isClosed) onFault(error);
+      return false;
     }
   }
 
@@ -76,6 +145,7 @@ export function createWaitingUsers(
     },
     close() {
       isClosed = true;
+      clearTimeout(timer);
       reader?.cancel().catch(() => {});
     },
   };

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { connectionKey, CONNECTIONS } from "../../oauth/connection_records.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import type { Key, Store } from "../../store/store.ts";
+import { until } from "../../test_until.ts";
 import { createWaitingUsers } from "./waiting_users.ts";
 
 const test = suite("gateway/credentials/waiting_users");
@@ -100,6 +101,43 @@ test("an error of the store ends neither the watch nor the wait of others", asyn
   await connect(store, "alice", "up");
   assert.is(await called, "alice up");
   assert.is(watched, 1);
+  users.close();
+});
+
+test("thousands who wait are not looked up for each commit of a store that is polled", async () => {
+  const store = memoryStore();
+  let notify: ReadableStreamDefaultController<readonly Key[]> | undefined;
+  const watch = () =>
+    new ReadableStream<readonly Key[]>({ start: (controller) => void (notify = controller) });
+  const get = store.get.bind(store);
+  let reads = 0;
+  let isDown = false;
+  const { users, calls } = newWaiting(Object.assign(store, {
+    watch,
+    async get(key: Key) {
+      if (++reads % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      if (isDown) throw new Error("down");
+      return await get(key);
+    },
+  }));
+  for (let i = 0; i < 2000; i++) users.add("up", `user ${i}`);
+  for (let i = 0; i < 50; i++) {
+    notify!.enqueue([CONNECTIONS]);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  await connect(store, "user 7", "up");
+  await connect(store, "user 8", "up");
+  // One that is named is not held back.
+  notify!.enqueue([connectionKey("user 7", "up")]);
+  notify!.enqueue([CONNECTIONS]);
+  await until(() => calls.includes("user 7 up"));
+  assert.ok(reads <= 6000, `${reads} reads`);
+  // Nobody is forgotten, and an outage is reported once for all.
+  isDown = true;
+  await until(() => calls.includes("Error: down") || calls.includes("user 8 up"));
+  isDown = false;
+  await until(() => calls.includes("user 8 up"));
+  assert.ok(calls.length <= 3, calls.join());
   users.close();
 });
 
