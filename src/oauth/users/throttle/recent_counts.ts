@@ -25,7 +25,9 @@ export function createRecentCounts(now: () => number): RecentCounts {
     add(name) {
       const at = now();
       const found = counts.get(name);
-      const before = found ? found.count * 2 ** ((found.at - at) / HALF_LIFE_MS) : 0;
+      // Of a count from a clock that was ahead the age is unknown: it would double for each half-life, to Infinity for ever.
+      const age = found ? Math.max(0, at - found.at) : 0;
+      const before = found ? found.count * 2 ** (-age / HALF_LIFE_MS) : 0;
       counts.delete(name);
       counts.set(name, { count: before + 1, at });
       if (counts.size > MAX_NAMES) counts.delete(counts.keys().next().value!);

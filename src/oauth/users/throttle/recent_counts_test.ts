@@ -18,6 +18,17 @@ test("add() counts per name, and counts halve after HALF_LIFE_MS", () => {
   assert.is(counts.add("a"), 0);
 });
 
+test("a clock that was ahead and is set back makes no count grow", () => {
+  let at = 0;
+  const counts = createRecentCounts(() => at);
+  at = 10 * 86_400_000;
+  counts.add("a");
+  at = 0;
+  assert.equal([counts.add("a"), counts.add("a")], [1, 2]);
+  at += 20 * HALF_LIFE_MS;
+  assert.is(counts.add("a"), 0);
+});
+
 test("only the MAX_NAMES latest names are kept", () => {
   const counts = createRecentCounts(() => 0);
   for (let i = 0; i < MAX_NAMES; i++) counts.add(`${i}`);
