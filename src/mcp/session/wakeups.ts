@@ -16,7 +16,7 @@ const TOPIC_LENGTH: Readonly<Record<string, number>> = { event: 3, change: 1, se
 
 /**
  * The topics of the streams of sessions, of which there can be thousands, mostly idle. A store that is polled reports every
- * commit as a change of anything, and each stream would read the store for each: they are told at most as often as this
+ * commit as a change of anything, and each stream would read the store for each: they are notified at most as often as this
  * many milliseconds for each of them.
  */
 const IDLE_TOPIC = /^(?:stream|session)\n/;
@@ -35,7 +35,7 @@ export class Wakeups {
   /** By topic. Lists, never changed in place: most topics have one listener, for which a set takes 200 bytes more. */
   readonly #listeners = new Map<string, readonly Listener[]>();
   #reader: ReadableStreamDefaultReader<readonly Key[]> | undefined;
-  /** When the listeners to idle topics may be told again that anything may have changed, by `performance.now()`. */
+  /** When the listeners to idle topics may be notified again that anything may have changed, by `performance.now()`. */
   #nextIdle = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -54,7 +54,7 @@ export class Wakeups {
     return this.#isIsolated();
   }
 
-  /** Whether anything may have changed of which the listeners to idle topics are not told yet. */
+  /** Whether anything may have changed of which the listeners to idle topics are not notified yet. */
   get isBehind(): boolean {
     return this.#timer !== undefined;
   }

@@ -43,7 +43,7 @@ function polledStore(inner: Store = memoryStore()) {
   return { store, poll, reads: () => reads };
 }
 
-test("idle streams do not read a polled store for each commit, and others are told of each", async () => {
+test("idle streams do not read a polled store for each commit, and others are notified of each", async () => {
   const { store, poll } = polledStore();
   const wakeups = new Wakeups(store);
   let idle = 0;
@@ -91,7 +91,7 @@ test("a stream whose reads are slower than the commits holds no queue of them", 
   await events.cancel();
 });
 
-test("a change is for the subscriptions that came before it, also while the streams are not told yet", async () => {
+test("a change is for the subscriptions that came before it, also while the streams are not notified yet", async () => {
   const { store, poll } = polledStore();
   const wakeups = new Wakeups(store);
   const storage = new StorageAllowance(STORAGE_LIMITS, Date.now);
@@ -106,10 +106,10 @@ test("a change is for the subscriptions that came before it, also while the stre
   const stops = [watchSessionChanges({ changes, subscriptions, wakeups }, own, caller, ({ change }) => {
     received.push(change.kind === "resource" ? change.uri : change.kind);
   })];
-  let told = 0;
-  for (let i = 0; i < 2000; i++) stops.push(wakeups.listen(["stream", `s${i}`], () => told++));
+  let notified = 0;
+  for (let i = 0; i < 2000; i++) stops.push(wakeups.listen(["stream", `s${i}`], () => notified++));
   poll();
-  await until(() => told === 2000);
+  await until(() => notified === 2000);
   const began = performance.now();
   // At another instance.
   await subscriptions.add(own, "test://a", caller);
