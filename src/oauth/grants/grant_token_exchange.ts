@@ -148,7 +148,8 @@ function chooseResources(
   targets: readonly string[],
 ): readonly string[] | undefined {
   const asked = findResources(as, targets);
-  if (!asked) return granted;
+  // Without those that the server has no more.
+  if (!asked) return narrowResources(as, granted, targets);
   const further = new Set(token_exchange_resources.map(canonicalResource));
   const own = asked.filter((each) => !further.has(canonicalResource(each)));
   if (own.length > 0) narrowResources(as, granted, own);

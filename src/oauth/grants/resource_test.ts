@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readJws } from "../../crypto/jws.ts";
 import { TokenRefusal } from "../../http/bearer.ts";
+import { toClient } from "../clients/client.ts";
 import { APP_URI, ISSUER, newServer, type TestServer, transactionOf } from "../test_server.ts";
 
 const test = suite("oauth/resource");
@@ -196,6 +197,26 @@ test("attack: a grant gives no token for a resource that the operator removed, w
   assert.is(await refresh(await newServer({ store, resources: RESOURCES.slice(0, 2) })), "invalid_target");
   // Nothing is lost: an instance that has the resource, or has it again, refreshes.
   assert.equal(await refresh(await newServer({ store, resources: RESOURCES })), ["read", 60]);
+});
+
+test("attack: a token is exchanged for none for a resource that the operator removed", async () => {
+  const grant_type = "urn:ietf:params:oauth:grant-type:token-exchange";
+  const clients = [toClient({ id: "gateway", secret: "g", grant_types: [grant_type] }, 0)];
+  const before = await newServer({ resources: RESOURCES });
+  const { access_token } = await before.tokens({ resource: MCP });
+  const after = await newServer({
+    store: before.store,
+    resources: [RESOURCES[0], RESOURCES[2]],
+    clients: [...clients, toClient({ id: "app", secret: "s" }, 0)],
+  });
+  const form = {
+    grant_type,
+    subject_token: access_token,
+    subject_token_type: "urn:ietf:params:oauth:token-type:access_token",
+    client_id: "gateway",
+    client_secret: "g",
+  };
+  assert.is((await (await after.token(form)).json()).error, "invalid_target");
 });
 
 test("a grant for several resources gives tokens for those that the server still has", async () => {
