@@ -101,10 +101,19 @@ export function createLoginThrottle(store: Store, now: () => number): LoginThrot
     return [made, now() + wait * 1000];
   };
 
-  /** The seconds to wait for an account that the record has. Counts nothing. */
+  /** What the record has of the account, and of the others: those with the most attempts first. */
+  const findAttempts = (accounts: LoginAttempts["accounts"], account: string, each: Limit) => {
+    const { [digestOf(account)]: own, ...others } = accounts;
+    const kept = Object.entries(others).filter(([, attempt]) => !isForgotten(attempt, each));
+    kept.sort(([, a], [, b]) => b[0] - a[0] || b[1] - a[1]);
+    // One that comes to a full record counts on from the one that it displaces: it may have been displaced itself.
+    return { found: own ?? kept[MAX_ACCOUNTS_OF_NETWORK - 1]?.[1], kept };
+  };
+
+  /** The seconds to wait for the account. Counts nothing. */
   async function findWait(record: string, account: string, each: Limit): Promise<number> {
     const entry = await store.get<LoginAttempts>(loginAttemptsKey(record));
-    return waitOf(entry?.value.accounts[digestOf(account)], each);
+    return entry ? waitOf(findAttempts(entry.value.accounts, account, each).found, each) : 0;
   }
 
   /** @returns the seconds to wait, or 0; `undefined` when nothing was counted, because no new record may be stored */
@@ -119,18 +128,16 @@ export function createLoginThrottle(store: Store, now: () => number): LoginThrot
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const entry = await store.get<LoginAttempts>(key);
       const { all, accounts = {} } = entry?.value ?? {};
-      const name = digestOf(account);
-      const { [name]: own, ...others } = accounts;
-      const kept = Object.entries(others).filter(([, attempt]) => !isForgotten(attempt, each));
-      kept.sort(([, a], [, b]) => b[0] - a[0] || b[1] - a[1]);
-      // One that comes to a full record counts on from the one that it displaces: it may have been displaced itself.
-      const found = own ?? kept[MAX_ACCOUNTS_OF_NETWORK - 1]?.[1];
+      const { found, kept } = findAttempts(accounts, account, each);
       const wait = Math.max(waitOf(found, each), waitOf(all, overall));
       if (wait > 0) return wait;
       const counted = addAttempt(found, each);
       const value: LoginAttempts = {
         all: addAttempt(all, overall),
-        accounts: Object.fromEntries([...kept.slice(0, MAX_ACCOUNTS_OF_NETWORK - 1), [name, counted]]),
+        accounts: Object.fromEntries([
+          ...kept.slice(0, MAX_ACCOUNTS_OF_NETWORK - 1),
+          [digestOf(account), counted],
+        ]),
       };
       // As long as for the account with the longest wait, whichever was tried last.
       const ends = Object.values(value.accounts).map(([, until]) => until);

@@ -82,6 +82,21 @@ test("attack: one who has all networks of an IPv6 /48 gets no more than its limi
   assert.ok(waits.every((wait) => wait > 0 && wait <= 15), String(waits));
 });
 
+test("what waits for a /48 counts for no network, also for an account that finds its record full", async () => {
+  let now = 1_700_000_000_000;
+  const throttle = createLoginThrottle(memoryStore({ now: () => now }), () => now);
+  const networkOf = (i: number) => `20010db80001${i.toString(16).padStart(4, "0")}::/64`;
+  for (let account = 0; account < 32; account++) {
+    await countMade(50, (i) => throttle.begin(`x${account}`, networkOf(account * 50 + i)));
+  }
+  const begin = () => throttle.begin("alice", networkOf(9999));
+  assert.is(await countMade(4, begin), 0);
+  now += 14_000;
+  assert.is(await countMade(4, begin), 0);
+  now += 2000;
+  assert.is(await begin(), 0);
+});
+
 /** A throttle after wrong logins from so many networks that no new record may be stored. */
 async function floodedThrottle() {
   const store = memoryStore({ now: () => 1_700_000_000_000 });
