@@ -55,8 +55,8 @@ const IDLE_TIMEOUT_SECONDS = 120;
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError, tls } = completeServeOptions(options);
   const { Bun } = globalThis as unknown as { Bun: BunNamespace };
-  let isClosing = false;
-  const finish = (response: Response): Response => isClosing ? closeAfter(response) : response;
+  // With those of earlier certificates, whose requests go on.
+  const ending = new EndingServers<BunServer>();
   const listen = (at: number, certificate: TlsCertificate | undefined): BunServer =>
     Bun.serve({
       ...(certificate && { tls: { cert: certificate.certificate, key: certificate.key } }),
@@ -76,6 +76,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
             return server.requestIP(received)?.address;
           },
         });
+        const finish = (response: Response) => ending.has(server) ? closeAfter(response) : response;
         return answer instanceof Promise ? answer.then(finish) : finish(answer);
       },
       error(error) {
@@ -83,8 +84,6 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
         return faultResponse();
       },
     });
-  // With those of earlier certificates, whose requests go on.
-  const ending = new EndingServers<BunServer>();
   let server = listen(port, tls);
   const bound = server.port;
   return {
@@ -92,7 +91,6 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     port: bound,
     url: urlOf(hostname, bound, tls),
     async close() {
-      isClosing = true;
       ending.add(server, server.stop(false));
       for (const late of await ending.wait(closeTimeout)) await late.stop(true);
     },

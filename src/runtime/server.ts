@@ -159,6 +159,10 @@ export class EndingServers<Server> {
     this.#ending.set(server, ended.then(remove, remove));
   }
 
+  has(server: Server): boolean {
+    return this.#ending.has(server);
+  }
+
   /** Waits for all of them. Returns those that have not ended when the time is over. */
   async wait(milliseconds: number): Promise<readonly Server[]> {
     await waitAtMost(milliseconds, Promise.all(this.#ending.values()));

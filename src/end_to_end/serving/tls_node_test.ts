@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFile
 import { get } from "node:https";
 import { join } from "node:path";
 import process from "node:process";
-import type { TLSSocket } from "node:tls";
+import { connect, type TLSSocket } from "node:tls";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
@@ -151,6 +151,33 @@ if (spawnSync("openssl", ["version"]).status !== 0) {
       answer.resolve(new Response("done"));
       assert.is((await asked).body, "done");
       await closed;
+    });
+  }
+
+  if (entries["bun"]) {
+    test("on Bun a response after a new certificate is the last one of its connection, and says so", async () => {
+      const [certificate, key] = ["first.crt", "first.key"].map((file) => readFileSync(pathOf(file), "utf8"));
+      const tls = { certificate: certificate!, key: key! };
+      const started = Promise.withResolvers<void>();
+      const answer = Promise.withResolvers<Response>();
+      const handler = {
+        fetch() {
+          started.resolve();
+          return answer.promise;
+        },
+      };
+      const server = await entries["bun"]!(handler, { port: 0, tls });
+      let text = "";
+      const socket = connect({ port: server.port, host: "127.0.0.1", ca: readFileSync(pathOf("ca.crt")) });
+      socket.on("data", (chunk) => text += chunk);
+      const ended = new Promise((resolve) => socket.on("close", resolve));
+      socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+      await started.promise;
+      await server.replaceCertificate(tls);
+      answer.resolve(new Response("done"));
+      await ended;
+      assert.match(text, /^connection: close\r$/im);
+      await server.close();
     });
   }
 
