@@ -18,6 +18,9 @@ function el(name, attributes = {}, ...children) {
   return element;
 }
 
+/** What an error of a request says to the administrator. */
+const problemOf = (error) => error instanceof ApiError ? error.message : "The server could not be reached.";
+
 /** first_name as "First name". */
 function toLabel(name) {
   const words = name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]/g, " ").toLowerCase()
@@ -153,7 +156,7 @@ function showForm({ title, text, properties, required, present, action, isDanger
         try {
           done({ answer: await send(toInput()) });
         } catch (error) {
-          problem.textContent = error instanceof ApiError ? error.message : "The server could not be reached.";
+          problem.textContent = problemOf(error);
           problem.hidden = false;
           button.disabled = false;
         }

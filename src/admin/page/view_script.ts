@@ -45,8 +45,6 @@ function say(text) {
   setTimeout(() => status.textContent === text && (status.textContent = ""), 4000);
 }
 
-const problemOf = (error) => error instanceof ApiError ? error.message : "The server could not be reached.";
-
 function actionButton(operation, values, after, options) {
   return el("button", {
     type: "button",
