@@ -96,7 +96,7 @@ export function clientSince(as: AuthorizationServer, client: Client): number | u
 
 /**
  * Whether a record belongs to this registration of the client.
- * @param given when it was made; unknown counts as right
+ * @param given when it was made; `undefined`, where that is not known, counts as after the registration
  */
 export function isOfClient(
   as: AuthorizationServer,
@@ -105,7 +105,7 @@ export function isOfClient(
   given: number | undefined,
 ): boolean | Promise<boolean> {
   if (client_id !== client.id) return false;
-  // It was given to a client of the store that is configured now, which must not be removed.
+  // What a client of the store was given before it was configured, too, ends with its record.
   if (as.configured.has(client.id)) return hasClient(as, client_id, client_since, given);
   return isSince(client_since, clientSince(as, client), given);
 }
