@@ -69,11 +69,12 @@ export function createHealth(store: Store, options: HealthOptions = {}): Health 
     if (write && monotonic() - write.began < interval) return write.result;
     isDoubtful = false;
     isWritten = undefined;
-    const begun = write = { began: monotonic(), result: tryWrite() };
-    begun.result.then((done) => {
-      if (write === begun) isWritten = done;
+    const result = tryWrite().then((done) => {
+      if (write?.result === result) isWritten = done;
+      return done;
     });
-    return begun.result;
+    write = { began: monotonic(), result };
+    return result;
   }
 
   async function findProblem(): Promise<string | undefined> {

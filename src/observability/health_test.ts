@@ -123,6 +123,18 @@ test("a write that never ends, as that of a request that ended on workerd, is gi
   assert.is(commits(), 2);
 });
 
+test("an error that onError throws reaches the caller, and does not end the process", async () => {
+  const store = Object.assign(memoryStore(), { commit: full });
+  const health = createHealth(store, {
+    onError: (error) => {
+      throw error;
+    },
+  });
+  assert.instance(await health.answer("/readyz").catch((error) => error), StoreUnavailableError);
+  // An unhandled rejection would end it now.
+  await new Promise((resolve) => setTimeout(resolve, 0));
+});
+
 test("draining comes first", async () => {
   const { health, ready } = setUp();
   health.drain();
