@@ -13,10 +13,10 @@ import { publicConnect } from "./connect_publicly.ts";
 import { usePublicConnect } from "../http/network/public_fetch.ts";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import { createMiddleware } from "@hattip/adapter-node";
+import { createMiddleware, type NodePlatformInfo } from "@hattip/adapter-node";
 import type { HattipHandler } from "@hattip/core";
 import { FixedResponse, fixRequest } from "./hattip_workarounds.ts";
-import { prepareClose } from "./node/node_close.ts";
+import { isLastResponse, prepareClose } from "./node/node_close.ts";
 import {
   closeAfter,
   completeServeOptions,
@@ -55,10 +55,9 @@ export function toHattip(handler: FetchHandler, onError: (error: unknown) => voi
 export async function serve(handler: FetchHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port, hostname, closeTimeout, onError, tls } = completeServeOptions(options);
   const answer = toHattip(handler, onError);
-  let isClosing = false;
   const middleware = createMiddleware(async (context) => {
     const response = await answer(context) as Response;
-    return isClosing ? closeAfter(response) : response;
+    return isLastResponse((context.platform as NodePlatformInfo).response) ? closeAfter(response) : response;
   }, { alwaysCallNext: false });
   const settings = {
     ServerResponse: FixedResponse,
@@ -76,7 +75,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
   };
   const secure = tls && createSecureServer({ ...settings, cert: tls.certificate, key: tls.key }, listener);
   const server = secure ?? createServer(settings, listener);
-  const closeServer = prepareClose(server, closeTimeout);
+  const close = prepareClose(server, closeTimeout);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, hostname, () => resolve());
@@ -86,10 +85,7 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     hostname,
     port: address.port,
     url: urlOf(hostname, address.port, tls),
-    close() {
-      isClosing = true;
-      return closeServer();
-    },
+    close,
     async replaceCertificate({ certificate, key }) {
       if (!secure) throw withoutTls();
       secure.setSecureContext({ cert: certificate, key });

@@ -9,7 +9,7 @@ import { FastResponse, sendNodeResponse } from "srvx/node";
 import type { RequestContext } from "../http/service.ts";
 import { isDetachable } from "./node/detached_response.ts";
 import { EventResponse } from "./node/event_pipe.ts";
-import { isClosing } from "./node/node_close.ts";
+import { isLastResponse } from "./node/node_close.ts";
 import { ParserRequest } from "./node/parser_request.ts";
 import { createResponseQueue } from "./node/response_queue.ts";
 import { faultResponse, type FetchHandler, hasReadableTarget, malformedTargetResponse } from "./server.ts";
@@ -69,7 +69,7 @@ function isReadable(target: string = "/"): boolean {
 function sendAtOnce(res: ServerResponse, response: Response, onError: (error: unknown) => void): void {
   try {
     // Else the next request could arrive as the connection is closed, and be lost (RFC 9112 section 9.6).
-    if (isClosing(res)) res.shouldKeepAlive = false;
+    if (isLastResponse(res)) res.shouldKeepAlive = false;
     if (!("_toNodeResponse" in response)) return void sendNodeResponse(res, response).catch(fail);
     const prepared = (response._toNodeResponse as () => Prepared)();
     const { status, headers, body } = prepared;

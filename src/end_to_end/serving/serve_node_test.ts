@@ -5,6 +5,7 @@ import type { RequestContext } from "../../http/service.ts";
 import { respond } from "../../http/response.ts";
 import type { FetchHandler, RunningServer } from "../../runtime/server.ts";
 import { entries, sendRaw } from "../test_entries.ts";
+import { until } from "../../test_until.ts";
 
 const errors: unknown[] = [];
 let release = (): void => {};
@@ -298,6 +299,30 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.match(await answer, name === "deno" ? /^HTTP\/1\.1 200/ : /^connection: close\r$/im);
     await closed;
   });
+
+  // The others read a request after the response to the one before.
+  if (name.includes("node")) {
+    test("pipelined requests that arrived before close() are all answered", async () => {
+      const begun: (() => void)[] = [];
+      const own = await serve({
+        async fetch({ url }: Request) {
+          await new Promise<void>((resolve) => begun.push(resolve));
+          return new Response(new URL(url).pathname);
+        },
+      }, { port: 0 });
+      const answer = sendRaw(
+        own.port,
+        ["/1", "/2"].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(""),
+      );
+      await until(() => begun.length === 2, "both requests have begun");
+      const closed = own.close();
+      for (const end of begun) end();
+      const text = await answer;
+      assert.match(text, /\/1\r\n[^]*connection: close[^]*\/2\r\n/i);
+      assert.is(text.match(/connection: close/gi)?.length, 1);
+      await closed;
+    });
+  }
 
   test("close() closes idle connections at once, also those without a request", async () => {
     const own = await serve(handler, { port: 0 });

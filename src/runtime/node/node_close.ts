@@ -3,9 +3,16 @@
  *
  * @module
  */
-import type { Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { timerDelay } from "../../timer.ts";
+
+/** What Node adds to the socket of a connection. */
+interface ServedSocket {
+  readonly server?: Server;
+  /** Has the request whose header came last; absent once the connection is detached from HTTP. */
+  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
+}
 
 /**
  * Must be called before the server listens. The returned function accepts no more connections and resolves when all are
@@ -31,7 +38,11 @@ export function prepareClose(server: Server, timeoutMs: number): () => Promise<v
   };
 }
 
-/** Whether the server of a response accepts no more connections. */
-export function isClosing({ req: { socket } }: ServerResponse): boolean {
-  return (socket as Socket & { readonly server?: Server }).server?.listening === false;
+/**
+ * Whether the server of a response accepts no more connections, and no later request of this one waits for its own: it would
+ * be lost when the connection is closed.
+ */
+export function isLastResponse({ req }: ServerResponse): boolean {
+  const { server, parser } = req.socket as Socket & ServedSocket;
+  return server?.listening === false && (parser?.incoming ?? req) === req;
 }
