@@ -55,8 +55,8 @@ export interface RunningServer {
   /** Accepts no more connections, lets requests in flight finish, and resolves when all is closed. */
   close(): Promise<void>;
   /**
-   * Serves new connections with another certificate; those that are open go on. On Deno and Bun the port is closed for
-   * some milliseconds.
+   * Serves new connections with another certificate; requests that have begun go on. On Deno and Bun the connections that
+   * are open end with them, and the port is closed for some milliseconds.
    * @throws {Error} for a certificate that cannot be used, and for a server without TLS; nothing has changed then
    */
   replaceCertificate(tls: TlsCertificate): Promise<void>;
