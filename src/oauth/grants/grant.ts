@@ -92,7 +92,7 @@ export function startGrant(
   const until = created + as.grantLifetime * 1000;
   const family: FamilyChange = {
     used: code,
-    starts: grant,
+    starts: { grant, created },
     until,
     refresh_token: refresh?.refresh_token,
     toIdToken: as.openid && asked &&

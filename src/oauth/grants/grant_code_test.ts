@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { interruptAfter, loseNextResponse } from "../../store/test_meanwhile.ts";
+import { toClient } from "../clients/client.ts";
 import { APP_URI, CHALLENGE, newServer, type TestServer, VERIFIER } from "../test_server.ts";
 
 const test = suite("oauth/grant_code");
@@ -203,6 +204,18 @@ for (const accessTokenFormat of ["opaque", "jwt"] as const) {
     assert.ok(await isActive(server, access_token));
     assert.is((await server.token({ grant_type: "refresh_token", refresh_token })).status, 200);
     assert.equal(server.events.filter(({ type }) => type === "code_replayed"), []);
+  });
+
+  test(`so is the code of a client that may not refresh: ${accessTokenFormat}`, async () => {
+    const app = { id: "app", secret: "app secret:&%+", domain: "app.example" };
+    const clients = [toClient({ ...app, grant_types: ["authorization_code"] }, 0)];
+    const server = await newServer({ accessTokenFormat, clients });
+    const form = await newCode(server);
+    const lost = loseNextResponse(server.store, "code");
+    const response = await server.token(form);
+    assert.equal([lost.isDone, response.status], [true, 200]);
+    const { access_token, refresh_token } = await response.json();
+    assert.equal([await isActive(server, access_token), refresh_token], [true, undefined]);
   });
 
   test(`a code whose commit failed can be redeemed again: ${accessTokenFormat}`, async () => {

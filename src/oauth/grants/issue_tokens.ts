@@ -22,8 +22,8 @@ export interface FamilyChange {
   readonly until: number;
   /** A further check of the commit. */
   readonly check?: Check | undefined;
-  /** The grant that the commit starts; absent for one that exists. */
-  readonly starts?: string | undefined;
+  /** The grant that the commit starts, and when; absent for one that exists. */
+  readonly starts?: { readonly grant: string; readonly created: number } | undefined;
   /** Absent when the client may not refresh. */
   readonly refresh_token: string | undefined;
   /** The value of an opaque access token. @default a random one */
@@ -103,14 +103,14 @@ async function isStored(
   { starts, refresh_token }: FamilyChange,
 ): Promise<boolean> {
   if (put) return await isDoneDespite(error, store, put.key);
-  // A signed access token is no record, and a pending grant has the key of the new one: its refresh token shows it.
-  if (starts === undefined || refresh_token === undefined) return false;
-  const digest = secretDigest(refresh_token);
+  if (starts === undefined) return false;
+  // A signed access token is no record, and a pending grant, which was not used, has the key of the new one.
+  const digest = refresh_token && secretDigest(refresh_token);
   return await isDoneDespite<Grant>(
     error,
     store,
-    grantKey(starts),
-    ({ refresh }) => refresh?.digest === digest,
+    grantKey(starts.grant),
+    ({ refresh, used }) => refresh?.digest === digest && used === starts.created,
   );
 }
 
