@@ -186,15 +186,21 @@ export function writeBody(
 function membersOf(value: unknown): [string, unknown][] {
   if (!isObject(value)) throw new ToolError("Invalid arguments: body must be an object");
   const members = Object.entries(value).filter(([, each]) => each !== undefined && each !== null);
-  if (members.reduce((sum, [, each]) => sum + countValues(each), 0) > MAX_FORM_VALUES) {
+  if (members.reduce((left, [, each]) => valuesLeft(each, left), MAX_FORM_VALUES) < 0) {
     throw new ToolError(`Invalid arguments: body must have at most ${MAX_FORM_VALUES} values`);
   }
   return members;
 }
 
-function countValues(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 1;
-  return Object.values(value).reduce<number>((sum, each) => sum + countValues(each), 1);
+/** How many of so many values are left after these; negative when they are too many. */
+function valuesLeft(value: unknown, left: number): number {
+  if (left < 0 || typeof value !== "object" || value === null) return left - 1;
+  let rest = left - 1;
+  for (const each of Array.isArray(value) ? value : Object.values(value)) {
+    rest = valuesLeft(each, rest);
+    if (rest < 0) break;
+  }
+  return rest;
 }
 
 const DEFAULT_ENCODING: Encoding = {
