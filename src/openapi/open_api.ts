@@ -136,9 +136,13 @@ export function openApi(options: OpenApiOptions): OpenApiTools {
   let built: Built = { definitions: [], skipped: [], widened: [] };
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
+  /** The number of loads that began, and that of the one whose document is in use. */
+  let begun = 0;
+  let used = 0;
 
   async function load(): Promise<void> {
     if (url === undefined) return;
+    const own = ++begun;
     const fetchDocument = createConfiguredFetch({
       connect: options.fetch ?? defaultFetch,
       limit: MAX_DOCUMENT_BYTES,
@@ -146,7 +150,11 @@ export function openApi(options: OpenApiOptions): OpenApiTools {
     });
     const headers = { accept: "application/json, application/yaml;q=0.9, */*;q=0.1" };
     const { text } = await fetchDocument(url, { headers });
-    built = build(parseText(text, options.parse), url);
+    const next = build(parseText(text, options.parse), url);
+    // The document of a slower load that began earlier may be older.
+    if (own < used) return;
+    used = own;
+    built = next;
     for (const onChange of watchers) onChange();
   }
 

@@ -123,6 +123,20 @@ test("a document at a URL is loaded when the server needs it, and again on deman
   assert.equal(names(tools), ["getPublic"]);
 });
 
+test("of two loads at once the document of the later one is used", async () => {
+  const answers: ((response: Response) => void)[] = [];
+  const tools = openApi({
+    document: "https://eu.pets.example/openapi.json",
+    fetch: () => new Promise((resolve) => answers.push(resolve)),
+  });
+  const loads = [tools.reload(), tools.reload()];
+  answers[1]!(Response.json({ ...PET_SHOP, paths: { "/public": PET_SHOP.paths["/public"] } }));
+  await loads[1];
+  answers[0]!(Response.json(PET_SHOP));
+  await loads[0];
+  assert.equal(names(tools), ["getPublic"]);
+});
+
 test("a document that names a server elsewhere needs the operator's word", async () => {
   const problems: string[] = [];
   const load = async (options: object) => {
