@@ -25,6 +25,14 @@ const handler: FetchHandler = {
         ]]);
       case "/ip":
         return respond(200, context?.ip ?? "unknown");
+      case "/cancelled-body": {
+        const reader = request.body!.getReader();
+        await reader.read();
+        await reader.cancel();
+        return request.headers.get("accept") === "text/event-stream"
+          ? new Response(streamOf(["data: one\n\n"]), { headers: { "content-type": "text/event-stream" } })
+          : respond(413, "too large");
+      }
       case "/pipe":
         return respond(200, request.body);
       case "/endless":
@@ -257,6 +265,21 @@ for (const [name, serve] of Object.entries(entries)) {
     client.abort();
     await aborted;
     assert.is(await request, "aborted");
+  });
+
+  test("a request whose body was cancelled gets its response, also an event stream", async () => {
+    for (const size of [1, 30_000, 300_000]) {
+      for (const accept of ["*/*", "text/event-stream"]) {
+        const response = await fetch(`${server.url}/cancelled-body`, {
+          method: "POST",
+          headers: { accept },
+          body: new Uint8Array(size),
+        });
+        const isStream = accept !== "*/*";
+        assert.is(response.status, isStream ? 200 : 413, `${size} bytes, ${accept}`);
+        assert.is(await response.text(), isStream ? "data: one\n\n" : "too large");
+      }
+    }
   });
 
   test("a response stream is cancelled when its client disconnects", async () => {

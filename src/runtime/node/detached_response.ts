@@ -74,10 +74,11 @@ export function isDetachable({ method, headers }: IncomingMessage): boolean {
  * Node gives a connection away after data of a request for an upgrade, so this request becomes one, and no data comes.
  */
 export function detach(res: ServerResponse): EventOutput | undefined {
-  const { req } = res;
-  const { socket } = req;
+  // Node takes the socket of a request whose body was cancelled.
+  const { req, socket } = res;
+  if (!socket) return undefined;
   const { server } = socket as Socket & { readonly server?: Server };
-  const isReady = server && res.socket === socket && req.complete && !socket.destroyed && !socket.isPaused();
+  const isReady = server && req.complete && !socket.destroyed && !socket.isPaused();
   // Another listener would get the connection too.
   if (!isReady || server.listenerCount("upgrade") > 0 || isWatched(res)) return undefined;
   res.flushHeaders();

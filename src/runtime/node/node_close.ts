@@ -42,7 +42,8 @@ export function prepareClose(server: Server, timeoutMs: number): () => Promise<v
  * Whether the server of a response accepts no more connections, and no later request of this one waits for its own: it would
  * be lost when the connection is closed.
  */
-export function isLastResponse({ req }: ServerResponse): boolean {
-  const { server, parser } = req.socket as Socket & ServedSocket;
+export function isLastResponse({ req, socket }: ServerResponse): boolean {
+  // Node takes that of a request whose body was cancelled. A response that waits for those before it has none.
+  const { server, parser } = (socket ?? req.socket ?? {}) as Partial<Socket> & ServedSocket;
   return server?.listening === false && (parser?.incoming ?? req) === req;
 }
