@@ -77,7 +77,7 @@ const SHORT = /^conformance\/targets\/trivet_memory_node_test/;
 /** Process tests that take longer are not short. */
 const MAX_PROCESS_SECONDS = 4;
 /** Portable tests that take longer are short on Node only. */
-const MAX_PORTABLE_SECONDS = 2;
+const MAX_PORTABLE_SECONDS = 1;
 /**
  * Files that measure processor time or memory, which other processes would affect, or that interrupt an engine or a
  * connection that others use.

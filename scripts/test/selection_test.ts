@@ -42,15 +42,15 @@ test("process tests run in the short part only on Node and only up to 4 seconds"
   assert.ok(isSelected("src/b_node_test.ts", "node", "rest", times));
 });
 
-test("a portable test that takes over 2 seconds, or runs alone, is short on Node only, and runs on all runtimes", () => {
+test("a portable test that takes over a second, or runs alone, is short on Node only, and runs on all runtimes", () => {
   const budget = "src/oauth/request_budget_test.ts";
   for (const file of ["src/slow_test.ts", budget]) {
     for (const runtime of ["node", "deno", "bun", "workerd"] as const) {
       const part = runtime === "node" ? "short" : "rest";
       const other = runtime === "node" ? "rest" : "short";
-      assert.ok(isSelected(file, runtime, part, { "src/slow_test.ts": 3 }), `${runtime} ${file}`);
-      assert.not(isSelected(file, runtime, other, { "src/slow_test.ts": 3 }), `${runtime} ${file}`);
-      assert.ok(isSelected(file, runtime, "all", { "src/slow_test.ts": 3 }), `${runtime} ${file}`);
+      assert.ok(isSelected(file, runtime, part, { "src/slow_test.ts": 2 }), `${runtime} ${file}`);
+      assert.not(isSelected(file, runtime, other, { "src/slow_test.ts": 2 }), `${runtime} ${file}`);
+      assert.ok(isSelected(file, runtime, "all", { "src/slow_test.ts": 2 }), `${runtime} ${file}`);
     }
   }
 });
