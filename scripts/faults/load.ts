@@ -173,7 +173,6 @@ export class Load {
     if (round % 2 === 0) return;
     await this.#record(client, { type: "delete", id }, async () => {
       const response = await this.#send(`/v1/skills/${id}`, { method: "DELETE", headers: this.#key() });
-      await response.body?.cancel();
       return { outcome: response.status === 200 ? "ok" : "refused" };
     });
     await read();
@@ -187,9 +186,14 @@ export class Load {
     return this.history.record(client, this.#turn % this.#options.instances, call, run);
   }
 
-  /** Sends a request to the next instance. @throws {UnknownOutcome} for a 5xx status or a failed connection */
+  /**
+   * Sends a request to the next instance and reads the whole response, since an instance may die while it sends it.
+   *
+   * @throws {UnknownOutcome} for a 5xx status or a failed connection
+   */
   async #send(path: string, init: RequestInit = {}): Promise<Response> {
     const response = await this.#options.send(this.#turn++ % this.#options.instances, path, init)
+      .then(async (response) => new Response(await response.text() || null, response))
       .catch((cause) => {
         throw new UnknownOutcome("The connection failed", { cause });
       });
@@ -199,13 +203,10 @@ export class Load {
     }
     if (response.status >= 500 && response.status !== 503 && response.status !== 502) {
       this.#reportUnexpected(
-        `${response.status} at ${path}: ${(await response.clone().text()).slice(0, 200)}`,
+        `${response.status} at ${path}: ${(await response.text()).slice(0, 200)}`,
       );
     }
-    if (response.status >= 500) {
-      await response.body?.cancel();
-      throw new UnknownOutcome(`Status ${response.status}`);
-    }
+    if (response.status >= 500) throw new UnknownOutcome(`Status ${response.status}`);
     return response;
   }
 
@@ -250,7 +251,6 @@ export class Load {
       // Concurrent logins to one account are throttled.
       if (login.status === 429) throw new UnknownOutcome("Too many logins at once");
       this.#cookie = login.headers.get("set-cookie")!.split(";")[0]!;
-      await login.body?.cancel();
     }
     const headers = { cookie: this.#cookie };
     const query = new URLSearchParams({
@@ -269,7 +269,6 @@ export class Load {
       throw new UnknownOutcome("No consent page");
     }
     const response = await this.#post("/oauth/authorize", { transaction, decision: "approve" }, headers);
-    await response.body?.cancel();
     const code = new URL(response.headers.get("location") ?? "http://none").searchParams.get("code");
     // A transaction works once: after a lost response the client starts again.
     if (code === null) throw new UnknownOutcome("No code");
@@ -292,7 +291,6 @@ export class Load {
   async #revoke(token: string): Promise<{ outcome: "ok" | "refused" }> {
     const { client_id, client_secret } = this.#account;
     const response = await this.#post("/oauth/revoke", { token, client_id, client_secret });
-    await response.body?.cancel();
     return { outcome: response.status === 200 ? "ok" : "refused" };
   }
 
