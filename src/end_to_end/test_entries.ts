@@ -18,6 +18,23 @@ export const entries: Readonly<Record<string, Serve>> = "Deno" in globalThis
     "hattip-node": (await import("../runtime/hattip_node.ts")).serve,
   };
 
+/** A handler whose response at `/slow` waits for `release()`. Others are given at once. */
+export function waitingHandler(): FetchHandler & { readonly arrived: Promise<void>; release: () => void } {
+  const arrived = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  return {
+    arrived: arrived.promise,
+    release: released.resolve,
+    async fetch(request) {
+      if (new URL(request.url).pathname === "/slow") {
+        arrived.resolve();
+        await released.promise;
+      }
+      return new Response("done");
+    },
+  };
+}
+
 /** Sends raw text and reads until the connection closes or is cut, for at most 5 seconds. */
 export function sendRaw(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {

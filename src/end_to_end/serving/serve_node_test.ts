@@ -4,14 +4,11 @@ import * as assert from "uvu/assert";
 import type { RequestContext } from "../../http/service.ts";
 import { respond } from "../../http/response.ts";
 import type { FetchHandler, RunningServer } from "../../runtime/server.ts";
-import { entries, sendRaw } from "../test_entries.ts";
-import { until } from "../../test_until.ts";
+import { entries, sendRaw, waitingHandler } from "../test_entries.ts";
 
 const errors: unknown[] = [];
-let release = (): void => {};
-/** Called when a request has reached the handler of `/slow` or `/until-abort`. */
-let arrive = (): void => {};
-const nextArrival = () => new Promise<void>((resolve) => arrive = resolve);
+const arrived = Promise.withResolvers<void>();
+const aborted = Promise.withResolvers<void>();
 let cancelled = 0;
 
 const handler: FetchHandler = {
@@ -38,11 +35,9 @@ const handler: FetchHandler = {
       case "/endless":
         return respond(200, endless());
       case "/until-abort":
-        await new Promise<void>((resolve) => {
-          request.signal.addEventListener("abort", () => resolve());
-          arrive();
-        });
-        release();
+        request.signal.addEventListener("abort", () => aborted.resolve());
+        arrived.resolve();
+        await aborted.promise;
         return respond(200, "not sent");
       case "/empty":
         return respond(204, null, [["x-kind", "empty"]]);
@@ -61,12 +56,6 @@ const handler: FetchHandler = {
         return respond(200, streamOf(["one ", new Error("broken")]));
       case "/throws":
         throw new Error("the database password is hunter2");
-      case "/slow":
-        await new Promise<void>((resolve) => {
-          release = resolve;
-          arrive();
-        });
-        return respond(200, "slow");
       default:
         return respond(404, `${request.method} ${pathname}`);
     }
@@ -246,24 +235,24 @@ for (const [name, serve] of Object.entries(entries)) {
   });
 
   test("a client that disconnects during a request does not disturb others", async () => {
+    const handler = waitingHandler();
+    const own = await serve(handler, { port: 0 });
     const client = new AbortController();
-    const arrived = nextArrival();
-    const request = fetch(`${server.url}/slow`, { signal: client.signal }).catch(() => "aborted");
-    await arrived;
+    const request = fetch(`${own.url}/slow`, { signal: client.signal }).catch(() => "aborted");
+    await handler.arrived;
     client.abort();
     assert.is(await request, "aborted");
-    release();
-    assert.is((await fetch(`${server.url}/changed`)).status, 200);
+    handler.release();
+    assert.is((await fetch(own.url)).status, 200);
+    await own.close();
   });
 
   test("request.signal aborts when the client disconnects", async () => {
-    const aborted = new Promise<void>((resolve) => release = resolve);
     const client = new AbortController();
-    const arrived = nextArrival();
     const request = fetch(`${server.url}/until-abort`, { signal: client.signal }).catch(() => "aborted");
-    await arrived;
+    await arrived.promise;
     client.abort();
-    await aborted;
+    await aborted.promise;
     assert.is(await request, "aborted");
   });
 
@@ -296,83 +285,6 @@ for (const [name, serve] of Object.entries(entries)) {
     const second = await serve(handler, { port: server.port }).catch((error) => error);
     assert.instance(second, Error);
     assert.match(`${second.code} ${second.name} ${second.message}`, /EADDRINUSE|AddrInUse/);
-  });
-
-  test("close() waits for a request in flight and accepts no connections", async () => {
-    const own = await serve(handler, { port: 0 });
-    await (await fetch(`${own.url}/changed`)).text();
-    const arrived = nextArrival();
-    const slow = fetch(`${own.url}/slow`);
-    await arrived;
-    const closed = own.close();
-    setTimeout(() => release(), 100);
-    assert.is(await (await slow).text(), "slow");
-    await closed;
-    assert.is(await fetch(own.url).then(() => "connected", () => "refused"), "refused");
-  });
-
-  test("the response during close() is the last one of its connection", async () => {
-    const own = await serve(handler, { port: 0 });
-    const arrived = nextArrival();
-    const answer = sendRaw(own.port, "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n");
-    await arrived;
-    const closed = own.close();
-    setTimeout(() => release(), 100);
-    // Deno closes the connection without the field.
-    assert.match(await answer, name === "deno" ? /^HTTP\/1\.1 200/ : /^connection: close\r$/im);
-    await closed;
-  });
-
-  // The others read a request after the response to the one before.
-  if (name.includes("node")) {
-    test("pipelined requests that arrived before close() are all answered", async () => {
-      const begun: (() => void)[] = [];
-      const own = await serve({
-        async fetch({ url }: Request) {
-          await new Promise<void>((resolve) => begun.push(resolve));
-          return new Response(new URL(url).pathname);
-        },
-      }, { port: 0 });
-      const answer = sendRaw(
-        own.port,
-        ["/1", "/2"].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(""),
-      );
-      await until(() => begun.length === 2, "both requests have begun");
-      const closed = own.close();
-      for (const end of begun) end();
-      const text = await answer;
-      assert.match(text, /\/1\r\n[^]*connection: close[^]*\/2\r\n/i);
-      assert.is(text.match(/connection: close/gi)?.length, 1);
-      await closed;
-    });
-  }
-
-  test("close() closes idle connections at once, also those without a request", async () => {
-    const own = await serve(handler, { port: 0 });
-    await (await fetch(`${own.url}/changed`)).text();
-    const silent = connect(own.port, "127.0.0.1");
-    silent.on("error", () => {});
-    const cut = new Promise<void>((resolve) => silent.on("close", () => resolve()));
-    await new Promise((resolve) => silent.on("connect", resolve));
-    // Accepted in the order of connections.
-    await (await fetch(`${own.url}/changed`, { headers: { connection: "close" } })).text();
-    const started = Date.now();
-    await own.close();
-    assert.ok(Date.now() - started < 4000);
-    silent.destroy();
-    await cut;
-  });
-
-  test("close() stops waiting after closeTimeout", async () => {
-    const own = await serve(handler, { port: 0, closeTimeout: 100 });
-    const arrived = nextArrival();
-    const slow = fetch(`${own.url}/slow`).then((response) => response.status, () => "broken");
-    await arrived;
-    const started = Date.now();
-    await own.close();
-    release();
-    assert.ok(Date.now() - started < 5000);
-    await slow;
   });
 
   test.run();

@@ -7,7 +7,7 @@ import { connect, type TLSSocket } from "node:tls";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { skipBecause } from "../../../scripts/test/run_files.ts";
-import { entries } from "../test_entries.ts";
+import { entries, waitingHandler } from "../test_entries.ts";
 import { startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 import { until } from "../../test_until.ts";
 
@@ -129,26 +129,19 @@ if (spawnSync("openssl", ["version"]).status !== 0) {
     test(`requests go on when ${name} replaces its certificate, and close() waits for them`, async () => {
       const [certificate, key] = ["first.crt", "first.key"].map((file) => readFileSync(pathOf(file), "utf8"));
       const tls = { certificate: certificate!, key: key! };
-      const started = Promise.withResolvers<void>();
-      const answer = Promise.withResolvers<Response>();
-      const handler = {
-        fetch() {
-          started.resolve();
-          return answer.promise;
-        },
-      };
+      const handler = waitingHandler();
       const server = await serve(handler, { port: 0, closeTimeout: 1500, tls });
       let isClosed = false;
-      const asked = request(server.url.replace("127.0.0.1", "localhost"));
+      const asked = request(`${server.url.replace("127.0.0.1", "localhost")}/slow`);
       asked.catch(() => {});
-      await started.promise;
+      await handler.arrived;
       await server.replaceCertificate(tls);
       // Longer than `closeTimeout`, which is for the end of the server.
       await new Promise((resolve) => setTimeout(resolve, 2000));
       const closed = server.close().then(() => isClosed = true);
       await new Promise((resolve) => setTimeout(resolve, 300));
       assert.not(isClosed);
-      answer.resolve(new Response("done"));
+      handler.release();
       assert.is((await asked).body, "done");
       await closed;
     });
@@ -158,23 +151,16 @@ if (spawnSync("openssl", ["version"]).status !== 0) {
     test("on Bun a response after a new certificate is the last one of its connection, and says so", async () => {
       const [certificate, key] = ["first.crt", "first.key"].map((file) => readFileSync(pathOf(file), "utf8"));
       const tls = { certificate: certificate!, key: key! };
-      const started = Promise.withResolvers<void>();
-      const answer = Promise.withResolvers<Response>();
-      const handler = {
-        fetch() {
-          started.resolve();
-          return answer.promise;
-        },
-      };
+      const handler = waitingHandler();
       const server = await entries["bun"]!(handler, { port: 0, tls });
       let text = "";
       const socket = connect({ port: server.port, host: "127.0.0.1", ca: readFileSync(pathOf("ca.crt")) });
       socket.on("data", (chunk) => text += chunk);
       const ended = new Promise((resolve) => socket.on("close", resolve));
-      socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-      await started.promise;
+      socket.write("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n");
+      await handler.arrived;
       await server.replaceCertificate(tls);
-      answer.resolve(new Response("done"));
+      handler.release();
       await ended;
       assert.match(text, /^connection: close\r$/im);
       await server.close();
