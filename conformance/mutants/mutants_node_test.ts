@@ -19,7 +19,7 @@ import {
   withBody,
   withHeaders,
 } from "./http_faults.ts";
-import { changeRpcResponses, isObject } from "./jsonrpc/message_faults.ts";
+import { changeRpcResponses, isObject, readJson } from "./jsonrpc/message_faults.ts";
 import { MCP } from "./mcp/mcp_access.ts";
 import type { Mutant, Wrap } from "./mutant.ts";
 import { MUTANTS } from "./mutants.ts";
@@ -206,6 +206,35 @@ const CONFORMING: readonly (readonly [what: string, wrap: Wrap, vectors: readonl
       "deleted",
       "delete-with-token-of-another",
     ].map((id) => `oauth/client_management/${id}`),
+  ],
+  [
+    "answers what is no JSON-RPC message with 200 and a JSON-RPC error",
+    onPath(MCP, (next) => async (request) => {
+      const sent = request.method === "POST" ? readJson(await request.clone().text()) : {};
+      const isMessage = isObject(sent) && sent["jsonrpc"] === "2.0" && typeof sent["method"] === "string";
+      const answer = await next(request);
+      return answer.status === 400 && !isMessage ? withBody(answer, await answer.text(), 200) : answer;
+    }),
+    [
+      ...["not-json", "empty-body", "no-message", "number", "old-version", "notification-malformed"]
+        .map((id) => `mcp/http/${id}`),
+      ...["03_26", "06_18"].map((revision) => `mcp/http_2025_${revision}/not-json`),
+      ...["06_18", "11_25"].flatMap((revision) =>
+        ["requests", "one-request", "notifications", "empty"].map((id) =>
+          `mcp/no_batch_2025_${revision}/${id}`
+        )
+      ),
+      "mcp/modern/batch",
+    ],
+  ],
+  [
+    "refuses responses to unknown requests and unknown notifications with 500",
+    onPath(MCP, (next) => async (request) => {
+      const isOdd = request.method === "POST" && /never-asked|no_such/.test(await request.clone().text());
+      const answer = await next(request);
+      return isOdd && answer.status === 202 ? new Response(null, { status: 500 }) : answer;
+    }),
+    ["mcp/http/response-unknown", "mcp/http/unknown-notification"],
   ],
   [
     "writes its index of skills in several lines",
