@@ -237,6 +237,32 @@ const CONFORMING: readonly (readonly [what: string, wrap: Wrap, vectors: readonl
     ["mcp/http/response-unknown", "mcp/http/unknown-notification"],
   ],
   [
+    "writes media types in capitals",
+    changeResponses(undefined, (answer) => {
+      const type = answer.headers.get("content-type")?.replace(/^[^;]*/, (name) => name.toUpperCase());
+      return withHeaders(answer, { "content-type": type });
+    }),
+    [
+      ...[
+        "client_management/read",
+        "device/answer",
+        "introspection/media-type",
+        "metadata/found",
+        "openid_discovery/media-type",
+        "openid_userinfo/sub",
+        "par/answer",
+        "par/errors-are-json",
+        "protected_resource/found",
+        "registration/registered",
+        "registration/error-format",
+        "signed_introspection/signed",
+        "signed_introspection/json-as-before",
+        "token_endpoint/granted-media-type",
+        "token_exchange/exchanged",
+      ].map((id) => `oauth/${id}`),
+    ],
+  ],
+  [
     "writes its index of skills in several lines",
     changeResponses(
       "/.well-known/agent-skills/index.json",
