@@ -87,6 +87,13 @@ test("a URL alone: detected features are tested, and missing ones are named", as
   assert.is(none.code, 2);
   assert.match(none.out, /\d+ skip/);
   assert.match(none.out, /procedure "login"/);
+  const { out: xml } = await run("oauth", server.url, "--only", "oauth/code", "--junit");
+  const [, tests, skipped] = /<testsuites [^>]*tests="(\d+)" failures="0" errors="1" skipped="(\d+)"/.exec(
+    xml,
+  )!;
+  assert.is(Number(tests), Number(skipped) + 1);
+  assert.match(xml, /<testsuite name="run" tests="1" failures="0" errors="1" skipped="0"/);
+  assert.match(xml, /<error type="shortfall" message="None of /);
 });
 
 test("a URL without a server", async () => {

@@ -1,34 +1,47 @@
 /**
  * Writes the report as JUnit XML, which CI systems read: one test suite per vector file, one test case per
- * vector.
+ * vector. A run that says little about the target has one more suite, with an error: a report of skipped
+ * vectors alone would count as success.
  *
  * @module
  */
 import { CLASS_TITLES, describeEffect } from "../vector/flags.ts";
 import type { Report, Reported } from "./report.ts";
 
-export function toJunit({ vectors, seconds, stale, started }: Report): string {
+export function toJunit({ vectors, seconds, stale, started, shortfall }: Report): string {
   const passes = new Set(stale);
+  const start = started.toISOString().slice(0, 19);
   const suites = Map.groupBy(vectors, ({ name }) => name.split("/").slice(0, 2).join("/"));
   const parts = [...suites].map(([suite, cases]) => {
     const time = cases.reduce((sum, each) => sum + each.seconds, 0);
     return `<testsuite name="${escapeXml(suite)}"${formatCounts(cases, passes)} time="${
       time.toFixed(3)
-    }" timestamp="${started.toISOString().slice(0, 19)}">\n` +
+    }" timestamp="${start}">\n` +
       cases.map((each) => toCase(each, passes)).join("") + "</testsuite>\n";
   });
+  if (shortfall) {
+    const message = escapeXml(`${shortfall.text}. ${shortfall.advice}`);
+    parts.push(
+      `<testsuite name="run"${formatCounts([], passes, 1)} time="0.000" timestamp="${start}">\n` +
+        `  <testcase classname="run" name="The target is tested" time="0.000">` +
+        `<error type="shortfall" message="${message}"/></testcase>\n</testsuite>\n`,
+    );
+  }
   return `<?xml version="1.0" encoding="UTF-8"?>\n` +
-    `<testsuites name="trivet-conformance"${formatCounts(vectors, passes)} time="${seconds.toFixed(3)}">\n${
-      parts.join("")
-    }</testsuites>\n`;
+    `<testsuites name="trivet-conformance"${formatCounts(vectors, passes, shortfall ? 1 : 0)} time="${
+      seconds.toFixed(3)
+    }">\n${parts.join("")}</testsuites>\n`;
 }
 
-function formatCounts(cases: readonly Reported[], stale: ReadonlySet<string>): string {
+/** @param faults cases with an error that are not vectors */
+function formatCounts(cases: readonly Reported[], stale: ReadonlySet<string>, faults = 0): string {
   const failures =
     cases.filter(({ name, counts, outcome }) => counts && outcome !== "error" || stale.has(name)).length;
   const errors = cases.filter(({ counts, outcome }) => counts && outcome === "error").length;
   const skipped = cases.filter(({ outcome }) => outcome === "skip").length;
-  return ` tests="${cases.length}" failures="${failures}" errors="${errors}" skipped="${skipped}"`;
+  return ` tests="${cases.length + faults}" failures="${failures}" errors="${
+    errors + faults
+  }" skipped="${skipped}"`;
 }
 
 function toCase(each: Reported, stale: ReadonlySet<string>): string {
