@@ -7,9 +7,11 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import {
   AUTHORIZE,
+  changeJson,
   changeRedirects,
   changeResponses,
   DEVICE,
+  INTROSPECT,
   LOGIN,
   METADATA,
   onPath,
@@ -261,6 +263,39 @@ const CONFORMING: readonly (readonly [what: string, wrap: Wrap, vectors: readonl
         "token_exchange/exchanged",
       ].map((id) => `oauth/${id}`),
     ],
+  ],
+  [
+    "names audiences by URIs of its own (RFC 8707 section 2)",
+    changeJson(INTROSPECT, (json) => {
+      if (json["aud"] !== undefined) json["aud"] = [`urn:api:${[json["aud"]].flat().join("").length}`];
+    }),
+    ["oauth/resource_indicators/refreshed-token-stays-there"],
+  ],
+  [
+    "introspects without the confirmation of a certificate",
+    changeJson(INTROSPECT, (json) => delete json["cnf"]),
+    ["oauth/mutual_tls/thumbprint-without-padding"],
+  ],
+  [
+    "redirects invalid authorization requests to an error page",
+    (next) => async (request) => {
+      if (pathOf(request) === "/error") {
+        return new Response("<p>Invalid request", { headers: { "content-type": "text/html" } });
+      }
+      const answer = await next(request);
+      return pathOf(request) === AUTHORIZE && answer.status === 400
+        ? new Response(null, { status: 302, headers: { location: "/error?error=invalid_request" } })
+        : answer;
+    },
+    ["oauth/form_post/redirect-uri-unknown", "oauth/redirect_uri/wildcard"],
+  ],
+  [
+    "writes parameters of challenges as tokens",
+    changeResponses(undefined, (answer) => {
+      const challenge = answer.headers.get("www-authenticate")?.replace(/error="([a-z_]+)"/, "error=$1");
+      return challenge === undefined ? answer : withHeaders(answer, { "www-authenticate": challenge });
+    }),
+    ["oauth/step_up/challenge-max-age", "oauth/step_up/challenge-acr"],
   ],
   [
     "writes its index of skills in several lines",

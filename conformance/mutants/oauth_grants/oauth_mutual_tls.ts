@@ -61,7 +61,7 @@ export const MUTUAL_TLS: readonly Mutant[] = [
     name: "oauth/tls-introspected-without-thumbprint",
     fault: "Leaves x5t#S256 out of introspection responses",
     wrap: changeJson(INTROSPECT, (json) => delete (json["cnf"] as Record<string, unknown>)?.["x5t#S256"]),
-    killedBy: names("introspected", "thumbprint-without-padding"),
+    killedBy: names("introspected"),
   },
   {
     name: "oauth/tls-metadata-text",
