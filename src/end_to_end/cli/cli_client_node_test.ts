@@ -38,6 +38,29 @@ test("a client's secret is rotated, with a time in which the old one is valid", 
   assert.match((await fail("client rotate-secret unknown"))[1], 'Client not found: "unknown"');
 });
 
+test("each --scope counts, with one scope or several", async () => {
+  const added = await run(
+    "client add --id scopes --grant-type client_credentials --scope read --scope write",
+  );
+  assert.is(added.scope, "read write");
+  const { stdout } = await trivet(
+    [
+      "client",
+      "update",
+      "scopes",
+      "--scope",
+      "skills:read read",
+      "--scope",
+      "skills:write",
+      "--json",
+      ...data,
+    ],
+  );
+  assert.is(JSON.parse(stdout).scope, "skills:read read skills:write");
+  const none = await trivet(["client", "update", "scopes", "--scope", "", "--json", ...data]);
+  assert.is(JSON.parse(none.stdout).scope, "");
+});
+
 test("every kind of metadata is set, shown, changed and removed", async () => {
   const all = [
     ["name", "Name"],

@@ -35,9 +35,10 @@ const add: AdminAction = adminAction({
   },
   async run({ call, values }) {
     const secret = values["secret-stdin"] ? await readSecretFromStdin("secret") : undefined;
-    warnOfScopes((values as { scope?: string }).scope);
+    const metadata = readMetadata(values) as ClientRequest;
+    warnOfScopes(metadata.scope);
     const { id, public: isPublic } = values;
-    return await call(addClient, { ...readMetadata(values) as ClientRequest, id, public: isPublic, secret });
+    return await call(addClient, { ...metadata, id, public: isPublic, secret });
   },
   print({ id, secret, public: isPublic, has_secret, token_endpoint_auth_method }) {
     printText(`client  ${id}`);
@@ -79,7 +80,7 @@ const update: AdminAction = adminAction({
     const both = Object.keys(removed).find((member) => member in given);
     if (both !== undefined) throw new UsageError(`--unset and a value for ${both} exclude each other`);
     const changes = { ...removed, ...given };
-    warnOfScopes((values as { scope?: string }).scope);
+    warnOfScopes(given.scope);
     if (Object.keys(changes).length === 0) throw new UsageError("missing option: name what to change");
     return byIdOrName(call, listClients, client!, (id) => call(updateClient, { client: id, ...changes }));
   },
@@ -138,7 +139,7 @@ a redirect URI or a key changes. A NAME stands for the only client of that name.
     'trivet client add --name "My app" --domain app.example.com',
     "trivet client add --public --redirect-uri http://127.0.0.1/callback",
     "trivet client add --id worker --grant-type client_credentials --scope skills:read",
-    'trivet client update worker --scope "skills:read skills:write" --unset require-dpop',
+    "trivet client update worker --scope skills:read --scope skills:write --unset require-dpop",
     "trivet client rotate-secret worker --keep-old 1h",
   ],
 });

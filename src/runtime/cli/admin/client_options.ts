@@ -42,7 +42,8 @@ const METADATA: Readonly<Record<string, readonly [Member, Option]>> = {
   }],
   scope: ["scope", {
     value: '"A B"',
-    summary: "the scopes that the client can have",
+    isRepeatable: true,
+    summary: "scopes that the client can have",
     canBeEmpty: true,
     shownDefault: "all but admin",
   }],
@@ -206,7 +207,8 @@ export const UNSET_OPTION: {
 export function readMetadata(values: Readonly<Record<string, unknown>>): ClientChanges {
   const members = Object.entries(METADATA).map(([name, [member]]) => [member, values[name]] as const)
     // A flag that is not given says nothing.
-    .filter(([, value]) => value !== undefined && value !== false);
+    .filter(([, value]) => value !== undefined && value !== false)
+    .map(([member, value]) => [member, member === "scope" ? readScope(value as readonly string[]) : value]);
   return Object.fromEntries(members) as ClientChanges;
 }
 
@@ -214,6 +216,11 @@ export function readMetadata(values: Readonly<Record<string, unknown>>): ClientC
 export function readUnset(names: readonly string[] | undefined): ClientChanges {
   const members = (names ?? []).map((name) => [METADATA[name]![0], null] as const);
   return Object.fromEntries(members) as ClientChanges;
+}
+
+/** The scope of RFC 6749 section 3.3: each text of the option can name several, and none is left out. */
+function readScope(texts: readonly string[]): string {
+  return [...new Set(texts.flatMap((text) => text.split(" ")).filter((each) => each !== ""))].join(" ");
 }
 
 /** A scope that the server does not know by default may be one of a tool, or a mistake. */
