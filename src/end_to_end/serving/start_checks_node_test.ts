@@ -77,7 +77,12 @@ test("serve and doctor say why a store cannot be reached", async () => {
   const found = await until(() => checksOf(server.stderr()).find(({ check }) => check === "store"));
   assert.is(found.level, "warn");
   assert.match(found.what, "ECONNREFUSED");
+  // Said at the first call that fails, before the checks.
+  assert.match(server.stderr(), /^trivet: warning: .*ECONNREFUSED.*--store$/m);
   await server.stop();
+  const listed = await trivet(["user", "list", "--store", gone]);
+  assert.is(listed.code, 1);
+  assert.match(listed.stderr, /^trivet user: .*ECONNREFUSED.*\n$/);
   const places: readonly (readonly [store: string, code: string])[] = [
     [gone, "ECONNREFUSED"],
     ["postgres://127.0.0.1:1/none?timeout=0.5", "ECONNREFUSED"],

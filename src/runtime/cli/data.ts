@@ -116,6 +116,12 @@ export interface OpenOptions {
    * services; or upgrade it in the background. @default "refuse"
    */
   readonly older?: "refuse" | "as-it-is" | OpenWhileUpgradingOptions;
+  /**
+   * Whether a database on the network can be down: calls fail until it is back, and a warning says so. Otherwise it is an
+   * error at once.
+   * @default false
+   */
+  readonly mayBeDown?: boolean;
   /** Opens the target of a copy `as-it-is`, also one that holds a part of it. @default false */
   readonly isCopyTarget?: boolean;
 }
@@ -126,9 +132,10 @@ export interface OpenOptions {
  */
 export async function openStore(
   place: Place,
-  { create = false, cacheMs = 0, older = "refuse", isCopyTarget = false }: OpenOptions = {},
+  { create = false, cacheMs = 0, older = "refuse", mayBeDown = false, isCopyTarget = false }: OpenOptions =
+    {},
 ): Promise<Store> {
-  const store = await openDriver(place, create);
+  const store = await openDriver(place, create, mayBeDown);
   if (place.store === "memory") return store;
   try {
     if (!isCopyTarget) await unlessDown(requireFinishedCopy(store));
@@ -152,7 +159,7 @@ async function openRecords(store: Store, older: OpenOptions["older"]): Promise<S
   return await openWhileUpgrading(store, { upgrade: false });
 }
 
-/** What was read; `undefined` from a database that is down. It may come back: its calls fail until then. */
+/** What was read; `undefined` from a database that is down. */
 function unlessDown<Result>(reading: Promise<Result>): Promise<Result | undefined> {
   return reading.catch((error) => {
     if (error instanceof StoreUnavailableError) return undefined;
@@ -161,7 +168,7 @@ function unlessDown<Result>(reading: Promise<Result>): Promise<Result | undefine
 }
 
 /** Opens the driver of a place. It accepts older records. */
-async function openDriver(place: Place, create: boolean): Promise<Store> {
+async function openDriver(place: Place, create: boolean, mayBeDown: boolean): Promise<Store> {
   const onWarning = (message: string) => printError(`trivet: warning: ${message}`);
   if (isShared(place)) {
     const options = { onWarning, create, allowOlder: true };
@@ -171,9 +178,11 @@ async function openDriver(place: Place, create: boolean): Promise<Store> {
         options,
       )
       : (await load("redis", () => import("../../store/drivers/redis.ts"))).redisStore(place.store, options);
-    // Anything else than a database that is down, which may come back, is an error at once.
+    // Said before the first of many calls, each of which waits for the database.
     await store.get(FORMAT_KEY).catch(async (error) => {
-      if (error instanceof StoreUnavailableError) return;
+      if (mayBeDown && error instanceof StoreUnavailableError) {
+        return onWarning(`${error.message}. See whether the database runs, and its address in --store`);
+      }
       await store.close();
       if (!(error instanceof StoreNotFoundError)) throw error;
       throw new Error(`There is no store: ${error.message}. ${NO_STORE_ADVICE} --store`, { cause: error });

@@ -72,7 +72,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const output = reserveStdout();
   // A token is one of a store that a server made.
   const otel = values.otel ? await startTelemetry() : undefined;
-  const store = await openStore(place, { create: process.env.TRIVET_TOKEN === undefined });
+  const store = await openStore(place, { create: process.env.TRIVET_TOKEN === undefined, mayBeDown: true });
   try {
     if (skillFolder !== undefined && ensureSkills(skillFolder) && values.skills) {
       printError(

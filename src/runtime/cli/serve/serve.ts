@@ -100,12 +100,13 @@ async function serveStore(
     { ...address, port: values["metrics-port"], tls: undefined },
     "--metrics-port",
   );
-  const opened = await openStore(place, { create: true, cacheMs: values.cache, older }).catch(
-    async (error) => {
-      await metricsServer?.close();
-      throw error;
-    },
-  );
+  const opened = await openStore(place, { create: true, cacheMs: values.cache, older, mayBeDown: true })
+    .catch(
+      async (error) => {
+        await metricsServer?.close();
+        throw error;
+      },
+    );
   const basePath = new URL(issuer).pathname.replace(/\/$/, "");
   const observers = createObservers(values, log, opened, basePath, settings.metricsToken);
   const { store } = observers;
