@@ -298,10 +298,19 @@ test("on a store, header fields are sealed and a secret comes from standard inpu
 });
 
 test("the error distinguishes a server that is not running from one without TLS", async () => {
-  const plain = createServer((_, response) => response.end()).listen(0, "127.0.0.1");
+  const plain = createServer((request, response) =>
+    response.writeHead(Number(request.url!.slice(1)) || 200).end()
+  )
+    .listen(0, "127.0.0.1");
   await new Promise((resolve) => plain.once("listening", resolve));
   const { port } = plain.address() as { port: number };
   const tls = await trivet(["mcp", "test", `https://127.0.0.1:${port}/mcp`]);
+  // A page or an API that is no MCP server.
+  for (const status of [404, 405, 415]) {
+    const { code, stderr } = await trivet(["mcp", "test", `http://127.0.0.1:${port}/${status}`]);
+    assert.is(code, 1);
+    assert.match(stderr, new RegExp(`HTTP ${status}\\. Check the URL`));
+  }
   await new Promise((resolve) => plain.close(resolve));
   const closed = await trivet(["mcp", "test", `http://127.0.0.1:${port}/mcp`]);
   assert.equal([tls.code, closed.code], [1, 1]);

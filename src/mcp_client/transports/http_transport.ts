@@ -185,7 +185,8 @@ class HttpChannel implements Channel {
       !(error && error.isForRequest);
     if (isSessionLost) throw new SessionLost("session not found");
     if (error) return { error: error.error, bytes: 0, status };
-    const hint = status === 404 ? ". Check the URL" : status >= 500 ? ". Try again later" : "";
+    const isElsewhere = status === 404 || status === 405 || status === 415;
+    const hint = isElsewhere ? ". Check the URL" : status >= 500 ? ". Try again later" : "";
     const mayHaveRun = status !== 404 && status !== 405 && status !== 429;
     const details = { status, mayHaveRun };
     throw new ConnectionError("status", this.#sender.name, `answered HTTP ${status}${hint}`, details);
