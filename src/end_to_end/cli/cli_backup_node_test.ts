@@ -251,6 +251,10 @@ test("a place that is not what it must be is named", async () => {
   for (
     const [args, message] of [
       [["restore", folder.path, "--data", at("new")], `"${folder.path}" is not a file`],
+      [
+        ["backup", at("absent", "new.db"), "--data", at("served")],
+        `The folder "${at("absent")}" does not exist: make it first`,
+      ],
       [["restore", at("served.db"), "--data", at("served.db")], `"${at("served.db")}" is not a folder`],
       [
         ["backup", at("new.db"), "--store", "postgres://127.0.0.1:1/x"],

@@ -88,6 +88,9 @@ function readCommand(argv: readonly string[]): { file: string; place: Place; jso
 
 export async function run(argv: readonly string[]): Promise<void> {
   const { file, place, json } = readCommand(argv);
+  if (!existsSync(dirname(file))) {
+    throw new Error(`The folder "${dirname(file)}" does not exist: make it first`);
+  }
   for (const path of [file, file + ".sha256"]) {
     if (existsSync(path)) throw new Error(`"${path}" exists: choose another name`);
   }
