@@ -53,6 +53,18 @@ test("the principal has the claims of the token", async () => {
   assert.equal([machine!.subject, machine!.client], [undefined, "app"]);
 });
 
+test("the refusal of an opaque token names what an API without introspection lacks", async () => {
+  const issuer = await newIssuer();
+  const refusals = [{}, { introspection: CREDENTIALS }].map(async (options) => {
+    const refused = await issuer.guard(options).protect(withToken("opaque")) as Response;
+    assert.is(refused.status, 401);
+    const { error, error_description } = await read(refused);
+    assert.is(error, "invalid_token");
+    return String(error_description).includes("introspection");
+  });
+  assert.equal(await Promise.all(refusals), [true, false]);
+});
+
 test("challenges have resource_metadata, which protect() serves", async () => {
   const issuer = await newIssuer();
   const guard = issuer.guard({ scopes: ["orders.read"] });

@@ -45,6 +45,9 @@ const MAX_TOKEN_CHARACTERS = 16_384;
 /** When to retry, where nothing else says it. */
 const RETRY_SECONDS = 5;
 const INVALID = "The access token is invalid, expired or revoked";
+/** Many issuers, such as this server by default, issue opaque tokens: their developers look for an expired one. */
+const NO_JWT =
+  "The access token is not a JWT. This API accepts opaque tokens only with the option introspection";
 
 /** Creates the function. It throws {@linkcode IssuerUnavailableError}: never 401 for a failure that is not the caller's. */
 export function identifyByRemoteToken(options: RemoteTokenOptions): IdentifyCaller {
@@ -53,7 +56,7 @@ export function identifyByRemoteToken(options: RemoteTokenOptions): IdentifyCall
   /** The claims of a JWT, or why it is refused. What needs no key is checked first, so that garbage causes no fetch. */
   async function verify(text: string, find: NonNullable<typeof findKeySource>): Promise<Claims | string> {
     const read = readJws(text);
-    if (!read) return INVALID;
+    if (!read) return introspect ? INVALID : NO_JWT;
     const { header, claims } = read;
     if (!hasType(header.typ, JWT_TYPE)) return `The typ of the access token must be ${JWT_TYPE}`;
     if (!algorithms.some((each) => each === header.alg)) {
