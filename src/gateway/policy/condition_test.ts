@@ -151,7 +151,7 @@ test("attack: arguments of four megabytes hold the event loop for a moment only"
   const wide = "\ufdfa";
   const names = Object.fromEntries(Array.from({ length: 9999 }, (_, i) => [`${wide.repeat(130)}${i}`, 0]));
   const list = Array.from({ length: 999 }, (_, i) => `/tmp/${i}${wide.repeat(1300)}`);
-  const cases: [unknown, unknown][] = [
+  const cases: [when: unknown, input: unknown, truth?: boolean][] = [
     [{ "arguments.path": "a" }, { ...names, path: "a" }],
     [{ "arguments.*.path": "a" }, { x: names, y: { path: "a" } }],
     [{ "arguments.files.*": { under: "/tmp" } }, { files: list }],
@@ -160,12 +160,14 @@ test("attack: arguments of four megabytes hold the event loop for a moment only"
       path(`https://a.example/x/${wide.repeat(65_000)}`),
     ],
     [{ "arguments.path": { contains: "x" } }, path(wide.repeat(65_000))],
+    [{ "arguments.path": { under: "/tmp" } }, path(`/${".".repeat(65_000)}x`), false],
+    [{ "arguments.path": { contains: "/tmp" } }, path(`/${" .".repeat(32_000)}x`), false],
   ];
-  for (const [when, input] of cases) {
+  for (const [when, input, expected] of cases) {
     const began = performance.now();
     const truth = decide(when, input);
     const took = performance.now() - began;
-    assert.is(truth, undefined);
+    assert.is(truth, expected);
     assert.ok(took < 250, `${Math.round(took)} ms for ${JSON.stringify(when)}`);
   }
   const files = (text: string, count: number) => ({ files: Array(count).fill(text) });

@@ -70,8 +70,11 @@ function readPaths(text: string, depth: number): readonly string[] {
 function readPath(text: string): string {
   // Decoding and dropping characters can make a URL of a text that was none, such as ht\ttps%3A//host:443/.
   const plain = decodeAll(toCanonicalUrl(toLoose(decodeAll(toCanonicalUrl(text)))));
-  // Windows drops dots and spaces at the end of a name.
-  return resolve(toLoose(plain).replaceAll("\\", "/"), (name) => name.replace(/[. ]+$/, "") || name);
+  // Windows drops dots and spaces at the end of a name. Tried once for each run of them: a run may be as long as the text.
+  return resolve(
+    toLoose(plain).replaceAll("\\", "/"),
+    (name) => name.replace(/(?<![. ])[. ]+$/, "") || name,
+  );
 }
 
 /** The text as it is, but for `..`, which programs that ignore nothing resolve too. */
