@@ -33,7 +33,7 @@ export function chooseLanguage(
 function negotiate(field: string, fallback: Language): Language {
   const weights = new Map<Language | "*", number>();
   for (const range of field.split(",", MAX_RANGES)) {
-    const [tag = "", ...parameters] = range.trim().split(/\s*;\s*/);
+    const [tag = "", ...parameters] = range.split(";").map((part) => part.trim());
     const language = tag === "*" ? "*" : toLanguage(tag);
     const weight = parseWeight(parameters);
     // "de-AT;q=0, de": the other variants are acceptable.

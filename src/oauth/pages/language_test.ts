@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { assertLoopIsFree } from "../../http/test_loop_watchdog.ts";
 import { chooseLanguage } from "./language.ts";
 
 const test = suite("oauth/pages/language");
@@ -39,6 +40,10 @@ for (
 ) {
   test(`Accept-Language: ${field} is answered in ${language}`, () => assert.is(choose(field), language));
 }
+
+test("attack: white space in Accept-Language does not hold the event loop", async () => {
+  await assertLoopIsFree(() => assert.is(choose(`fr${" ".repeat(15_000)}x, de`), "de"));
+});
 
 test("ui_locales counts before Accept-Language, and one that there is not is ignored", () => {
   assert.is(choose("en", "", "fr de-AT en"), "de");
