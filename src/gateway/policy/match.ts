@@ -12,6 +12,7 @@ import { parseUriTemplate } from "../../mcp/definition/uri/uri_expression.ts";
 import {
   agree,
   isAmbiguousPath,
+  isComparable,
   rememberLast,
   toLoose,
   toLooseBeginning,
@@ -142,6 +143,7 @@ function compileUris(names: unknown, place: string): UriTest {
   const coverings = patterns.filter((each) => /^[^*]*\*+$/.test(each)).map(beforeStar);
   return {
     uri(uri) {
+      if (!isComparable(uri)) return undefined;
       const isStrict = (text: string): boolean => strict.some((match) => match(text));
       if (isAmbiguousPath(uri) || isStrict(uri) !== isStrict(withoutDots(uri))) return undefined;
       const isLoose = toLoosePaths(uri).map((path) => loose.some((match) => match(path)));

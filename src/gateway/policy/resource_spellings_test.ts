@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Principal } from "../../http/principal.ts";
+import { assertLoopIsFree } from "../../http/test_loop_watchdog.ts";
 import { resourceTemplate } from "../../mcp/definition/define.ts";
 import { nameOfUse, type OfferedDefinition } from "./offered.ts";
 import type { PolicyOptions } from "./policy_options.ts";
@@ -35,6 +36,14 @@ function effectOfReads(effect: "allow" | "deny", pattern: string) {
   const { decide } = compileRules(policy, IMPLIED);
   return (uri: string) => decide(template, `upstream://files/${uri}`, {}, ALICE).effect;
 }
+
+test("attack: a URI that is too long to be compared is not allowed, and holds the event loop for a moment only", async () => {
+  const uri = `files/${"é/".repeat(300_000)}`;
+  await assertLoopIsFree(() => {
+    assert.is(effectOfReads("allow", "upstream://files/files/*")(uri), "deny");
+    assert.is(effectOfReads("deny", "upstream://files/other/*")(uri), "deny");
+  });
+});
 
 test("attack: a query does not lead out of the URL of a file, and of other URLs it is a part", () => {
   const denied = effectOfReads("deny", "upstream://files/file:///etc/passwd");
