@@ -96,11 +96,14 @@ function charactersLeft(value: unknown, left: number): number {
   if (typeof value === "string") return left - value.length;
   if (typeof value !== "object" || value === null) return left - 1;
   const names = Array.isArray(value) ? undefined : Object.keys(value);
+  // Empty texts and lists have no characters, but what separates them.
+  let separator = 0;
   for (const each of names ?? value as readonly unknown[]) {
     const member = names ? (value as Record<string, unknown>)[each as string] : each;
     // Absent members are not written, except in JSON.
     if (names && (member === undefined || member === null)) continue;
-    left = charactersLeft(member, names ? left - (each as string).length : left);
+    left = charactersLeft(member, left - separator - (names ? (each as string).length : 0));
+    separator = 1;
     if (left < 0) return left;
   }
   return left;

@@ -205,7 +205,7 @@ test("attack: an argument of megabytes that cannot be sent is refused before it 
   const list = Array(390_000).fill(1);
   const object = Object.fromEntries(Array.from({ length: 22_000 }, (_, i) => [`k${i}`, text.slice(0, 99)]));
   for (const name of ["segment", "q", "deep", "X-Field", "crumb"]) {
-    for (const value of [text, list, object, [[list]]]) {
+    for (const value of [text, list, object, [[list]], Array(390_000).fill(""), Array(390_000).fill([])]) {
       const input = { segment: "a", [name]: value };
       await assertLoopIsFree(async () => {
         assert.match(await errorOf(() => api.call("op", input)), /16384 characters|8192 characters/);
