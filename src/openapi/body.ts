@@ -19,7 +19,7 @@ import {
 import { type Part, writeMultipart } from "./multipart.ts";
 import { readContent } from "./parameter.ts";
 import { ToolError } from "../mcp/definition/definition.ts";
-import { toText, writeQuery } from "./serialize.ts";
+import { nameCharactersLeft, toText, writeQuery } from "./serialize.ts";
 
 /** How a body is written. */
 export type BodyKind = "json" | "form" | "multipart" | "text" | "bytes";
@@ -47,6 +47,8 @@ interface Encoding {
 const MAX_PARTS = 1000;
 /** Values of a form, which the services that read forms limit too: a hundred thousand take seconds to write. */
 const MAX_FORM_VALUES = 10_000;
+/** The characters of the names of all values of a form: each value has its own. */
+const MAX_NAME_CHARACTERS = 524_288;
 
 /** In the order of preference. */
 const KINDS: readonly BodyKind[] = ["json", "form", "multipart", "text", "bytes"];
@@ -188,6 +190,14 @@ function membersOf(value: unknown): [string, unknown][] {
   const members = Object.entries(value).filter(([, each]) => each !== undefined && each !== null);
   if (members.reduce((left, [, each]) => valuesLeft(each, left), MAX_FORM_VALUES) < 0) {
     throw new ToolError(`Invalid arguments: body must have at most ${MAX_FORM_VALUES} values`);
+  }
+  if (
+    members.reduce((left, [name, each]) => nameCharactersLeft(name.length, each, left), MAX_NAME_CHARACTERS) <
+      0
+  ) {
+    throw new ToolError(
+      `Invalid arguments: the names of all values of body must have at most ${MAX_NAME_CHARACTERS} characters`,
+    );
   }
   return members;
 }

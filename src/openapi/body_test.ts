@@ -113,4 +113,28 @@ test("attack: a form of megabytes shares the event loop", async () => {
   }
 });
 
+test("attack: long names that many values of a form share are refused before they are written", async () => {
+  const long = "k".repeat(1000);
+  let deep: unknown = Array(5000).fill(1);
+  for (let i = 0; i < 100; i++) deep = { [long.slice(0, 20)]: deep };
+  for (const type of ["multipart/form-data", "application/x-www-form-urlencoded"]) {
+    const requestBody = {
+      content: {
+        [type]: {
+          schema: { properties: { deep: {} } },
+          encoding: { deep: { style: "deepObject", explode: true } },
+        },
+      },
+    };
+    const api = newApi({ document: oneOperation({ requestBody }, "/things", "post") });
+    for (
+      const body of [{ [long]: Array(5000).fill(1) }, { deep: { [long]: Array(5000).fill(1) } }, { deep }]
+    ) {
+      await assertLoopIsFree(async () => {
+        assert.match(await errorOf(() => api.call("op", { body })), /names of all values/);
+      });
+    }
+  }
+});
+
 test.run();

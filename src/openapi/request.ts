@@ -9,7 +9,7 @@ import { isObject } from "../json_schema/value.ts";
 import { type RequestBody, writeBody } from "./body.ts";
 import { BODY_ARGUMENT, type Parameter } from "./parameter.ts";
 import { withoutBrackets } from "./security.ts";
-import { encode, toText, writeHeader, writePath, writeQuery } from "./serialize.ts";
+import { encode, nameCharactersLeft, toText, writeHeader, writePath, writeQuery } from "./serialize.ts";
 
 /** What the request of an operation is made from. */
 export interface RequestPlan {
@@ -85,9 +85,11 @@ export function planRequest(plan: RequestPlan, given: Arguments): PlannedRequest
 }
 
 /** Before it is written: to encode and to decode megabytes takes seconds. @throws {ToolError} */
-function checkLength({ argument, place }: Parameter, value: unknown): void {
+function checkLength({ argument, name, place, style }: Parameter, value: unknown): void {
   const isField = place === "header" || place === "cookie";
-  if (charactersLeft(value, isField ? MAX_HEADER_CHARACTERS : MAX_URL_CHARACTERS) >= 0) return;
+  const isShort = charactersLeft(value, isField ? MAX_HEADER_CHARACTERS : MAX_URL_CHARACTERS) >= 0;
+  const isDeep = style.style === "deepObject";
+  if (isShort && !(isDeep && nameCharactersLeft(name.length, value, MAX_URL_CHARACTERS) < 0)) return;
   throw isField ? invalidHeader(argument) : urlTooLong();
 }
 

@@ -214,6 +214,18 @@ test("attack: an argument of megabytes that cannot be sent is refused before it 
   }
 });
 
+test("attack: long names that many values of a query share are refused before they are written", async () => {
+  const parameters = [{ name: "q", in: "query", style: "deepObject", explode: true, schema: {} }];
+  const api = newApi({ document: oneOperation({ parameters }) });
+  let deep: unknown = Array(4000).fill(1);
+  for (let i = 0; i < 300; i++) deep = { ["é".repeat(20)]: deep };
+  for (const q of [deep, { ["k".repeat(8000)]: Array(4000).fill(1) }]) {
+    await assertLoopIsFree(async () => {
+      assert.match(await errorOf(() => api.call("op", { q })), /16384 characters/);
+    });
+  }
+});
+
 test("the address is the operator's choice, or that of the document with the operator's variables", async () => {
   const address = async (options: object) => {
     const api = newApi(options);

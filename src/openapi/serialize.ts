@@ -132,6 +132,21 @@ function writeDeep(name: string, value: unknown, allowReserved: boolean): string
   return pairs.flatMap(([key, each]) => writeDeep(`${name}[${key}]`, each, allowReserved));
 }
 
+/**
+ * How many of so many characters are left after the names of these values, if each of them has the names of the objects
+ * around it; negative when they are too many. Indexes count as two brackets.
+ */
+export function nameCharactersLeft(name: number, value: unknown, left: number): number {
+  if (typeof value !== "object" || value === null) return left - name;
+  const isList = Array.isArray(value);
+  let rest = left;
+  for (const [key, each] of Object.entries(value)) {
+    rest = nameCharactersLeft(name + 2 + (isList ? 0 : key.length), each, rest);
+    if (rest < 0) break;
+  }
+  return rest;
+}
+
 function encodeDeepName(name: string): string {
   return encode(name).replaceAll("%5B", "[").replaceAll("%5D", "]");
 }
