@@ -4,6 +4,9 @@
  * @module
  */
 
+/** Of a range in lower case. */
+const REFUSED = /;\s*q=0(?:\.0*)?\s*(?:;|$)/;
+
 /** The type and subtype in lower case, without parameters; `""` without a field. */
 export function mediaType(field: string | null): string {
   if (field === null) return "";
@@ -20,7 +23,11 @@ export function mediaTypeParameter(field: string, name: string): string | undefi
   return undefined;
 }
 
-/** Whether an `Accept` field names exactly this type. Wildcards do not count, and weights are ignored. */
+/**
+ * Whether an `Accept` field names exactly this type. Wildcards do not count, and a weight only when it is 0, which means
+ * "not acceptable" (RFC 9110 section 12.4.2).
+ */
 export function acceptNames(field: string | null, type: string): boolean {
-  return field !== null && field.toLowerCase().split(",").some((range) => mediaType(range) === type);
+  return field !== null &&
+    field.toLowerCase().split(",").some((range) => mediaType(range) === type && !REFUSED.test(range));
 }

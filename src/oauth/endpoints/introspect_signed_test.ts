@@ -50,6 +50,23 @@ test("RFC 9701 section 5: a request without client authentication gets 400, with
   assert.equal(await ask({}), [401, "invalid_client"], "RFC 7662 section 2.3");
 });
 
+test("RFC 9110 section 12.4.2: a JWT with weight 0 is not acceptable, with any other weight it is", async () => {
+  const server = await newServer();
+  const typeFor = async (accept: string) => {
+    const response = await server.send("/oauth/introspect", {
+      form: { token: "x", ...WEB },
+      headers: { accept },
+    });
+    return response.headers.get("content-type");
+  };
+  for (const weight of ["; q=0.001", ";Q=1.000", ";q=0.01, a/b;q=0"]) {
+    assert.is(await typeFor(SIGNED + weight), SIGNED, weight);
+  }
+  for (const weight of [";q=0", " ; a=b ; Q=0.000 ; c=d", ";q=0., application/json"]) {
+    assert.is(await typeFor(SIGNED + weight), "application/json", weight);
+  }
+});
+
 test("an unknown token is inactive without further members", async () => {
   const { claims } = await introspect(await newServer(), "trivet_at_unknown");
   assert.equal((claims as Record<string, unknown>).token_introspection, { active: false });
