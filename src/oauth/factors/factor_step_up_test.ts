@@ -5,7 +5,7 @@ import { readJws } from "../../crypto/jws.ts";
 import { beforeNextCommit } from "../../store/test_meanwhile.ts";
 import { APP_URI, transactionOf } from "../test_server.ts";
 import { listUsers } from "../users/user.ts";
-import { endUserSession, listUserSessions } from "../users/user_sessions.ts";
+import { endUserSession, endUserSessions, listUserSessions } from "../users/user_sessions.ts";
 import { type Browser, type FactorServer, newFactorServer, optionsOf } from "./test_factors.ts";
 
 const test = suite("oauth/factors/factor_step_up");
@@ -90,6 +90,38 @@ test("a session that ends during its step-up stays ended, by a logout or from an
     assert.equal([ended.isDone, status], [true, 403], name);
     assert.is((await server.store.list(["session"])).length, 0, name);
     assert.is(await browser.isSignedIn(), false, name);
+  }
+});
+
+test("a session that was stepped up while it was ended from elsewhere ends as well", async () => {
+  for (const name of ["one", "all"]) {
+    const server = await newFactorServer(OPENID);
+    const { store } = server;
+    const browser = server.newBrowser();
+    const { secret } = await browser.addTotp();
+    const [user] = await Array.fromAsync(listUsers(store));
+    const [session] = await listUserSessions(store, user!.id);
+    server.advance(100);
+    const { location } = await browser.get(server.authorizePath({ scope: "openid", acr_values: "mfa" }));
+    const code = await server.codeOf(secret);
+    const { commit } = store;
+    let isStronger = false;
+    Object.assign(store, {
+      async commit(...call: Parameters<typeof commit>) {
+        if (call[0].remove?.some(([kind]) => kind === "session")) {
+          Object.assign(store, { commit });
+          server.advance(1);
+          isStronger = (await browser.post(location, { code })).status === 302;
+        }
+        return await commit.apply(store, call);
+      },
+    });
+    if (name === "all") assert.is(await endUserSessions(store, user!.id), 1);
+    else assert.is(await endUserSession(store, user!.id, session!.id), true);
+    assert.is(isStronger, true, name);
+    assert.equal(await store.list(["session"]), [], name);
+    assert.equal(await store.list(["user_session"]), [], name);
+    assert.not(await browser.isSignedIn(), name);
   }
 });
 

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import { type Entry, type Key, listAll, type Store, timeOf } from "../../store/store.ts";
 import {
   endedSessionKey,
@@ -17,7 +18,7 @@ import {
   userSessionsPrefix,
 } from "../records/session_record.ts";
 
-type IndexEntry = Pick<Entry<SessionIndex>, "key" | "value">;
+type IndexEntry = Pick<Entry<SessionIndex>, "key" | "value" | "version">;
 
 /** Sessions that are listed: a program that signs in for each of its runs has many. */
 const MAX_LISTED = 1000;
@@ -61,9 +62,7 @@ export async function listUserSessions(store: Store, user: string): Promise<User
 export async function endUserSession(store: Store, user: string, id: string): Promise<boolean> {
   const session = (await listUserSessions(store, user)).find((each) => each.id === id);
   const entry = session && await store.get<SessionIndex>(userSessionKey(user, session.digest));
-  if (!entry) return false;
-  await end(store, [entry]);
-  return true;
+  return entry !== undefined && await end(store, user, [entry]);
 }
 
 /**
@@ -80,7 +79,7 @@ export async function endUserSessions(
   // First, so that a session which starts beside this call is refused or in the list.
   await store.commit({ set: [{ key: signedOutKey(user), value: now, expires: now + MAX_LOGIN_MS }] });
   const ended = (await readIndex(store, user)).filter(({ key }) => digestOf(key) !== except);
-  for (const batch of toBatches(ended)) await end(store, batch);
+  for (const batch of toBatches(ended)) await end(store, user, batch);
   await passMillisecond(store, now);
   return ended.length;
 }
@@ -95,16 +94,22 @@ async function passMillisecond(store: Store, noted: number): Promise<void> {
   }
 }
 
-/** The running server notifies the clients of the sessions (`openid/backchannel_logout.ts`). */
-async function end(store: Store, entries: readonly IndexEntry[]): Promise<void> {
+/**
+ * Ends sessions, and those that continue them since the entries were read. The running server notifies their clients
+ * (`openid/backchannel_logout.ts`).
+ * @returns `false` when they had ended
+ */
+async function end(store: Store, user: string, entries: readonly IndexEntry[]): Promise<boolean> {
+  const origins = new Set(entries.map(originOf));
   const expires = timeOf(store) + NOTICE_LIFETIME_MS;
-  await store.commit({
-    remove: entries.flatMap(({ key }) => [sessionKey(digestOf(key)), key]),
-    set: entries.map(({ key, value: origin }) => ({
-      key: endedSessionKey(origin === true ? digestOf(key) : origin),
-      value: true,
-      expires,
-    })),
+  const set = [...origins].map((origin) => ({ key: endedSessionKey(origin), value: true, expires }));
+  let live = entries;
+  return await retryLostRaces(async () => {
+    const check = live.map(({ key, version }) => ({ key, version }));
+    const remove = live.flatMap(({ key }) => [sessionKey(digestOf(key)), key]);
+    if (await store.commit({ check, remove, set })) return true;
+    live = (await readIndex(store, user)).filter((entry) => origins.has(originOf(entry)));
+    return live.length > 0 && LOST_RACE;
   });
 }
 
@@ -115,6 +120,10 @@ async function readIndex(store: Store, user: string, max = Infinity): Promise<In
     if (entries.length >= max) break;
   }
   return entries;
+}
+
+function originOf({ key, value }: IndexEntry): string {
+  return value === true ? digestOf(key) : value;
 }
 
 function digestOf(key: Key): string {
