@@ -63,8 +63,11 @@ export function isRefusal(admitted: Principal | undefined | Response): admitted 
   return admitted !== undefined && "headers" in admitted;
 }
 
+/** A range with weight 0 is not acceptable (RFC 9110 section 12.4.2). */
+const STREAM = /(?:^|,)\s*(?:text\/(?:event-stream|\*)|\*\/\*)\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:[;,]|$)))/i;
+
 /** Whether `Accept` includes event streams. `byDefault` is the result without `Accept`. */
 export function acceptsStream(headers: Headers, byDefault: boolean): boolean {
   const accept = headers.get("accept");
-  return accept === null ? byDefault : /(?:^|,)\s*(?:text\/(?:event-stream|\*)|\*\/\*)/i.test(accept);
+  return accept === null ? byDefault : STREAM.test(accept);
 }

@@ -57,6 +57,8 @@ test("a call that sends progress gets a stream where Accept includes event strea
       ["application/json", "application/json"],
       ["application/json, text/html", "application/json"],
       ["*/*", "text/event-stream"],
+      ["application/json, text/event-stream; q=0.1", "text/event-stream"],
+      ["application/json, text/event-stream; q=0", "application/json"],
     ] as const
   ) {
     const response = await server.fetch(
