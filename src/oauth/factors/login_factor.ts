@@ -16,11 +16,13 @@ import { findFactors } from "./factor_record.ts";
 import type { SecondFactorView } from "./pages/factor_views.ts";
 import { offerPasskeyFactor } from "./passkey_options.ts";
 import { passkeyScriptUrl } from "./passkey_script.ts";
-import { findSecondStep, type SecondStep } from "./second_step.ts";
-import { verifyCode } from "./verify_code.ts";
+import { type FactorProof, findSecondStep, type SecondStep } from "./second_step.ts";
+import { type CodeOutcome, verifyCode } from "./verify_code.ts";
 import { verifyPasskey } from "./verify_passkey.ts";
 
 const MAX_FORM_BYTES = 16 * 1024;
+/** Its challenge was used up when it was verified: the user gets another one. */
+const PASSKEY: FactorProof = { factor: "passkey", consume: () => Promise.resolve({}) };
 
 /** 200 with the form; a redirect to the login page when no second step waits, 400 for an invalid redirect. */
 export async function showLoginFactor(as: AuthorizationServer, request: Request): Promise<Response> {
@@ -53,10 +55,13 @@ export async function checkLoginFactor(
   const step = await findSecondStep(as, request, isStepUp(request));
   if (!step || !await step.countTry()) return restart(as, request, redirect);
   const { user, account } = step;
-  const { factor, wait } = credential
-    ? { factor: await verifyPasskey(as, request, credential, user.id) && "passkey" as const, wait: 0 }
+  const { proof, wait }: CodeOutcome = credential
+    ? { ...await verifyPasskey(as, request, credential, user.id) && { proof: PASSKEY }, wait: 0 }
     : await verifyCode(as, request, context, { user: user.id, account, code: code! });
-  if (factor) return await step.complete(context, factor, redirect) ?? restart(as, request, redirect);
+  const response = proof && await step.complete(context, proof, redirect);
+  if (response) return response;
+  // Another request has ended the step, unless it has used the code.
+  if (await proof?.consume()) return restart(as, request, redirect);
   as.observe({ type: "second_factor_failed", user: user.id, ip: context.ip });
   const problem: SecondFactorView["problem"] = wait > 0
     ? { code: "too_many_attempts", seconds: wait }

@@ -8,7 +8,7 @@ import { randomSecret, secretDigest } from "../../crypto/secret.ts";
 import { readCookie, toHostCookieName, writeCookie } from "../../http/cookie.ts";
 import { type Fields, NO_STORE, respond } from "../../http/response.ts";
 import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { compareAndSet, type Key } from "../../store/store.ts";
+import { type Commit, compareAndSet, type Key } from "../../store/store.ts";
 import type { AuthenticatedUser, AuthorizationServer } from "../authorization_server.ts";
 import type { LoginMethod } from "../users/login_method.ts";
 
@@ -95,17 +95,13 @@ export function countTry(as: AuthorizationServer, { digest }: FoundPendingLogin)
   });
 }
 
-/** Ends the login. `false` when another request has ended it: exactly one starts a session. */
-export async function endPendingLogin(
+/** What ends the login, for a commit. `undefined` when another request has ended it: exactly one starts a session. */
+export async function toPendingLoginEnd(
   as: AuthorizationServer,
   { digest }: FoundPendingLogin,
-): Promise<boolean> {
-  return await retryLostRaces(async () => {
-    const entry = await as.store.get(pendingLoginKey(digest));
-    if (!entry) return false;
-    const check = [{ key: entry.key, version: entry.version }];
-    return await as.store.commit({ check, remove: [entry.key] }) || LOST_RACE;
-  });
+): Promise<Commit | undefined> {
+  const entry = await as.store.get(pendingLoginKey(digest));
+  return entry && { check: [{ key: entry.key, version: entry.version }], remove: [entry.key] };
 }
 
 /** The `Set-Cookie` field that removes the cookie. */

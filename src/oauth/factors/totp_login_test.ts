@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { interruptAfter } from "../../store/test_meanwhile.ts";
 import { listUsers } from "../users/user.ts";
 import { lockUser, unlockUser } from "../users/user_changes.ts";
 import { endUserSessions } from "../users/user_sessions.ts";
@@ -77,13 +78,37 @@ test("attack: a login that waits for the code while all sessions end, or the use
 
 test("of two concurrent uses of a code one succeeds", async () => {
   const server = await newFactorServer();
-  const { secret } = await server.newBrowser().addTotp();
+  const { secret, codes } = await server.newBrowser().addTotp();
   server.advance(60);
-  const browsers = [server.newBrowser(), server.newBrowser()];
-  for (const browser of browsers) await browser.enterPassword();
-  const code = await server.codeOf(secret);
-  const answers = await Promise.all(browsers.map((browser) => browser.post(FACTOR, { code })));
-  assert.equal(answers.map(({ status }) => status).sort(), [302, 401]);
+  for (const code of [await server.codeOf(secret), codes[0]!]) {
+    const browsers = [server.newBrowser(), server.newBrowser()];
+    for (const browser of browsers) await browser.enterPassword();
+    const answers = await Promise.all(browsers.map((browser) => browser.post(FACTOR, { code })));
+    assert.equal(answers.map(({ status }) => status).sort(), [302, 401]);
+  }
+});
+
+test("a code whose login failed with the store can be entered again, without a new password", async () => {
+  const server = await newFactorServer();
+  const { secret, codes } = await server.newBrowser().addTotp();
+  for (const next of [() => server.codeOf(secret), () => Promise.resolve(codes.pop()!)]) {
+    let wasInterrupted = true;
+    for (let commits = 0; wasInterrupted; commits++) {
+      server.advance(60);
+      const browser = server.newBrowser();
+      await browser.enterPassword();
+      const code = await next();
+      const end = interruptAfter(server.store, commits);
+      const { status } = await browser.post(FACTOR, { code });
+      wasInterrupted = end();
+      assert.is(status, wasInterrupted ? 503 : 302, `${commits} commits`);
+      if (!wasInterrupted) continue;
+      const again = await browser.post(FACTOR, { code });
+      assert.equal([again.status, again.location], [302, "/device"], `after ${commits} commits`);
+    }
+  }
+  const used = server.events.filter(({ type }) => type === "recovery_code_used").length;
+  assert.is(used, 10 - codes.length);
 });
 
 test("a pending login belongs to its browser, and ends after five tries or ten minutes", async () => {

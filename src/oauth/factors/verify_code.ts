@@ -9,25 +9,25 @@ import { fromBase32, toBase32 } from "../../crypto/base32.ts";
 import { seal, unseal } from "../../crypto/seal.ts";
 import { networkOf } from "../../http/network/network.ts";
 import type { RequestContext } from "../../http/service.ts";
-import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
-import { compareAndSet } from "../../store/store.ts";
+import type { Commit, Entry } from "../../store/store.ts";
 import type { AuthorizationServer } from "../authorization_server.ts";
 import { findDeviceId } from "../users/device_cookie.ts";
 import { DEVICE_LIMIT } from "../users/login_attempt.ts";
 import type { AttemptSeries } from "../users/throttle/throttle.ts";
 import { type TotpFactor, type UserFactors, userFactorsKey } from "./factor_record.ts";
+import type { FactorProof } from "./second_step.ts";
 import { recoveryDigest } from "./recovery_code.ts";
 import { findStep } from "./totp.ts";
 
 export interface CodeOutcome {
-  /** Which factor the code proved; absent for a wrong code. */
-  readonly factor?: "totp" | "recovery_code";
+  /** Absent for a wrong code. */
+  readonly proof?: FactorProof;
   /** Seconds to wait before the next attempt, or 0. */
   readonly wait: number;
 }
 
 /**
- * Verifies a code and uses it up.
+ * Verifies a code. The commit that starts the session uses it up, so that the user can enter it again when the store fails.
  * @param account the canonical user name, whose device cookie the browser may have
  */
 export async function verifyCode(
@@ -43,14 +43,12 @@ export async function verifyCode(
   const attempt = await beginAttempt(as, request, context, user, account);
   if (attempt.wait > 0) return { wait: attempt.wait };
   const digits = code.replace(/\s/g, "");
-  const factor = /^\d{6}$/.test(digits)
-    ? await consumeTotp(as, user, digits) ? "totp" : undefined
-    : await consumeRecoveryCode(as, user, code)
-    ? "recovery_code"
-    : undefined;
-  if (factor === undefined) return { wait: 0 };
+  const proof: FactorProof = /^\d{6}$/.test(digits)
+    ? { factor: "totp", consume: () => toTotpUse(as, user, digits) }
+    : { factor: "recovery_code", consume: () => toRecoveryCodeUse(as, user, code) };
+  if (!await proof.consume()) return { wait: 0 };
   await attempt.succeeded();
-  return { factor, wait: 0 };
+  return { proof, wait: 0 };
 }
 
 /** What the secret of an authenticator app is sealed for. */
@@ -78,33 +76,36 @@ export async function unsealTotpSecret(
 }
 
 /** Accepts the code of a step once, and none of an earlier step than the last one (RFC 6238 section 5.2). */
-function consumeTotp(as: AuthorizationServer, user: string, code: string): Promise<boolean> {
-  return retryLostRaces(async () => {
-    const entry = await as.store.get<UserFactors>(userFactorsKey(user));
-    const totp = as.factors.totp ? entry?.value.totp : undefined;
-    const secret = totp && await unsealTotpSecret(as, user, totp.sealed);
-    const step = secret && await findStep(secret, code, as.now());
-    if (step === undefined || step <= totp!.step) return false;
-    const used: TotpFactor = { ...totp!, step, used: as.now() };
-    const value: UserFactors = { ...entry!.value, totp: used };
-    return await compareAndSet(as.store, entry!.key, entry!.version, value) || LOST_RACE;
-  });
+async function toTotpUse(
+  as: AuthorizationServer,
+  user: string,
+  code: string,
+): ReturnType<FactorProof["consume"]> {
+  const entry = await as.store.get<UserFactors>(userFactorsKey(user));
+  const totp = as.factors.totp ? entry?.value.totp : undefined;
+  const secret = totp && await unsealTotpSecret(as, user, totp.sealed);
+  const step = secret && await findStep(secret, code, as.now());
+  if (step === undefined || step <= totp!.step) return undefined;
+  const used: TotpFactor = { ...totp!, step, used: as.now() };
+  return toChange(entry!, { ...entry!.value, totp: used });
 }
 
-async function consumeRecoveryCode(as: AuthorizationServer, user: string, code: string): Promise<boolean> {
+async function toRecoveryCodeUse(
+  as: AuthorizationServer,
+  user: string,
+  code: string,
+): ReturnType<FactorProof["consume"]> {
   const digest = recoveryDigest(code);
-  if (digest === undefined) return false;
-  const left = await retryLostRaces(async () => {
-    const entry = await as.store.get<UserFactors>(userFactorsKey(user));
-    const recovery = entry?.value.recovery;
-    if (!entry || !recovery?.digests.includes(digest)) return undefined;
-    const digests = recovery.digests.filter((each) => each !== digest);
-    const value: UserFactors = { ...entry.value, recovery: { ...recovery, digests } };
-    return await compareAndSet(as.store, entry.key, entry.version, value) ? digests.length : LOST_RACE;
-  });
-  if (left === undefined) return false;
-  as.observe({ type: "recovery_code_used", user, left });
-  return true;
+  const entry = digest === undefined ? undefined : await as.store.get<UserFactors>(userFactorsKey(user));
+  const recovery = entry?.value.recovery;
+  if (!entry || !recovery?.digests.includes(digest!)) return undefined;
+  const digests = recovery.digests.filter((each) => each !== digest);
+  const change = toChange(entry, { ...entry.value, recovery: { ...recovery, digests } });
+  return { ...change, left: digests.length };
+}
+
+function toChange({ key, version }: Entry, value: UserFactors): Pick<Commit, "check" | "set"> {
+  return { check: [{ key, version }], set: [{ key, value }] };
 }
 
 interface BegunAttempt {

@@ -38,9 +38,11 @@ export async function completeLogin(
     return await beginSecondStep(as, user, method, redirect, fields);
   }
   const { provider, account, factor } = method;
+  // First: nothing may fail once the session has started.
+  const device = account === undefined ? undefined : await createDeviceCookie(as, request, account);
   const all: Fields = [
     ...await startSession(as, request, user, method, context),
-    ...account === undefined ? [] : [["set-cookie", await createDeviceCookie(as, request, account)] as const],
+    ...device === undefined ? [] : [["set-cookie", device] as const],
     ...fields,
     NO_STORE,
   ];

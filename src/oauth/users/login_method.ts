@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { Commit } from "../../store/store.ts";
+
 /** How a user proved who they are. What they proved it with is in `acr` and `amr` of the {@linkcode AuthenticatedUser}. */
 export interface LoginMethod {
   /** The identity provider; absent for a proof that this server checked. */
@@ -21,4 +23,9 @@ export interface LoginMethod {
   readonly began?: number;
   /** The digest of the session that the second factor makes stronger: none starts once it has ended. */
   readonly stepsUp?: string;
+  /**
+   * What the login uses up, such as a code, for the commit that starts the session: a login that fails uses up nothing. It is
+   * called for each attempt to commit, and rejects when another login has used it up.
+   */
+  readonly consume?: () => Promise<Required<Commit>>;
 }

@@ -132,7 +132,7 @@ export async function startSession(
   as: AuthorizationServer,
   request: Request,
   { id: user, acr = "password", amr, satisfies }: AuthenticatedUser,
-  { authenticated, began = as.now(), stepsUp }: LoginMethod = {},
+  { authenticated, began = as.now(), stepsUp, consume }: LoginMethod = {},
   context: RequestContext = {},
 ): Promise<Fields> {
   const secret = randomSecret("");
@@ -159,16 +159,19 @@ export async function startSession(
       ...(context.ip !== undefined && { address: context.ip }),
       ...(agent && { agent }),
     };
-    const set = [...toRecords(as, secretDigest(secret), session)];
+    const used = await consume?.();
+    const set = [...toRecords(as, secretDigest(secret), session), ...used?.set ?? []];
     // Prevents session fixation: a secret from before the login is useless.
     const remove = ended ? [ended.key, userSessionKey(ended.value.user, digest)] : [];
+    remove.push(...used?.remove ?? []);
     if (isContinued) set.push(...await extendSessionClients(as, origin));
     else if (ended && as.openid) {
       set.push({ key: endedSessionKey(origin), value: true, expires: as.now() + NOTICE_LIFETIME_MS });
     }
     // The user knows the password: a link to reset it may be in the wrong hands by now.
     if (as.sendMail) remove.push(passwordResetKey(user));
-    const check = [{ key: signedOut, version }, ...ended ? [{ key: ended.key, version: ended.version }] : []];
+    const check = [{ key: signedOut, version }, ...used?.check ?? []];
+    if (ended) check.push({ key: ended.key, version: ended.version });
     if (await as.store.commit({ check, set, remove })) return ended !== undefined && !isContinued;
     // Read only when the commit fails: few users end all their sessions and sign in again within minutes.
     const entry = await as.store.get<number>(signedOut);
