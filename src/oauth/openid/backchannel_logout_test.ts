@@ -12,6 +12,7 @@ import {
 import { addUser } from "../users/user.ts";
 import { endUserSession, endUserSessions, listUserSessions } from "../users/user_sessions.ts";
 import type { Commit, Key, ListOptions } from "../../store/store.ts";
+import type { SessionClient } from "../records/session_record.ts";
 import { APP_URI, ISSUER, transactionOf } from "../test_server.ts";
 import { newProvider, type TestProvider } from "./test_provider.ts";
 import { end, isSignedIn, signedIn } from "./test_logout.ts";
@@ -82,6 +83,31 @@ test("Back-Channel Logout section 2.4: each client of the session gets a logout 
   // A logout token is no hint: it would sign out without a question.
   const forged = await end(server, await server.signIn(), { id_token_hint: sent[0]!.logout_token! });
   assert.match(await forged.text(), /name="decision"/);
+});
+
+test("all clients of a session with more than a hundred are notified, a hundred at a time", async () => {
+  for (const isLogout of [true, false]) {
+    const { server, work, register, logOut } = await withReceiver(() => new Response(null));
+    const rp = await register("https://rp.example/logout");
+    const { cookie } = await signedIn(server, rp.client_id, rp.client_secret);
+    const [entry] = await server.store.list<SessionClient>(["session_client"]);
+    const { key, value, expires } = entry!;
+    for (let i = 0; i < 450; i++) {
+      const client_id = `client ${i}`;
+      const set = [{ key: [...key.slice(0, -1), client_id], value: { ...value, client_id }, expires }];
+      await server.store.commit({ set });
+    }
+    if (isLogout) await logOut(cookie);
+    else await endUserSessions(server.store, value.user);
+    await Promise.all(work);
+    for (let i = 0; i < 5; i++) {
+      server.advance(61);
+      await sendDue(server);
+    }
+    for (const kind of ["session_client", "ended_session", "logout_notice"]) {
+      assert.equal(await server.store.list([kind]), [], kind);
+    }
+  }
 });
 
 test("sessions in which a client took no part do not concern it", async () => {

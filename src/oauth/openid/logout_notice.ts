@@ -10,11 +10,12 @@ import { LOST_RACE, retryLostRaces } from "../../store/retry.ts";
 import type { Put, Store } from "../../store/store.ts";
 import {
   ENDED_SESSIONS,
+  endedSessionKey,
   LOGOUT_NOTICES,
   type LogoutNotice,
   logoutNoticeKey,
 } from "../records/session_record.ts";
-import { listSessionClients } from "./session_client.ts";
+import { listSessionClients, MAX_CLIENTS } from "./session_client.ts";
 
 /** For which the instance that took a notice has it to itself; then another one takes it. */
 const LEASE_MS = 60_000;
@@ -35,7 +36,8 @@ export interface TakenNotice {
 }
 
 /**
- * Turns the records of the clients that took part in a session into notices, which the caller is to send.
+ * Turns the records of up to {@linkcode MAX_CLIENTS} clients that took part in a session into notices, which the caller is to
+ * send. Then the session stays among the ended ones, for the other clients.
  * @param origin of the session
  * @param now milliseconds since the epoch
  */
@@ -55,7 +57,11 @@ export async function queueNotices(
     const check = entries.map(({ key, version }) => ({ key, version }));
     const remove = entries.map(({ key }) => key);
     // The race may be lost to another request that ends the session, which notifies, or to a code for one of the clients.
-    return await store.commit({ check, remove, set: taken.map(toPut) }) ? taken : LOST_RACE;
+    const set = taken.map(toPut);
+    if (taken.length === MAX_CLIENTS) {
+      set.push({ key: endedSessionKey(origin), value: true, expires: now + LIFETIME_MS });
+    }
+    return await store.commit({ check, remove, set }) ? taken : LOST_RACE;
   });
 }
 
@@ -63,8 +69,9 @@ export async function queueNotices(
 export async function takeDueNotices(store: Store, now: number): Promise<readonly TakenNotice[]> {
   const taken: TakenNotice[] = [];
   for (const { key } of await store.list(ENDED_SESSIONS, { limit: MAX_TAKEN })) {
-    taken.push(...await queueNotices(store, String(key[1]), now));
-    await store.commit({ remove: [key] });
+    const notices = await queueNotices(store, String(key[1]), now);
+    taken.push(...notices);
+    if (notices.length < MAX_CLIENTS) await store.commit({ remove: [key] });
   }
   const entries = await store.list<LogoutNotice>(LOGOUT_NOTICES, { limit: MAX_TAKEN });
   for (const { key, version, value: notice } of entries) {

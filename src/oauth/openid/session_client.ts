@@ -9,8 +9,8 @@ import type { AuthorizationServer } from "../authorization_server.ts";
 import type { Client } from "../records/client_record.ts";
 import { type SessionClient, sessionClientKey, sessionClientsPrefix } from "../records/session_record.ts";
 
-/** Clients of one session that are notified. */
-const MAX_CLIENTS = 100;
+/** Clients of one session that are read, and whose records are changed, in one commit. */
+export const MAX_CLIENTS = 100;
 
 /** The record that the client took part in the session; none for a client without `backchannel_logout_uri`. */
 export function toSessionClient(
@@ -23,7 +23,7 @@ export function toSessionClient(
   return [{ key: sessionClientKey(origin, client.id), value, expires: expiryOf(as) }];
 }
 
-/** The clients that took part in a session and in those that it continues. */
+/** Up to {@linkcode MAX_CLIENTS} that took part in a session and in those that it continues. */
 export async function listSessionClients(
   store: Store,
   origin: string,
@@ -31,7 +31,7 @@ export async function listSessionClients(
   return await store.list<SessionClient>(sessionClientsPrefix(origin), { limit: MAX_CLIENTS });
 }
 
-/** The records of its clients, for as long as a session that begins now and continues it. */
+/** The records of up to {@linkcode MAX_CLIENTS} of its clients, for as long as a session that begins now and continues it. */
 export async function extendSessionClients(
   as: AuthorizationServer,
   origin: string,
