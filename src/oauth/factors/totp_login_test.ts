@@ -91,7 +91,8 @@ test("of two concurrent uses of a code one succeeds", async () => {
 test("a code whose login failed with the store can be entered again, without a new password", async () => {
   const server = await newFactorServer();
   const { secret, codes } = await server.newBrowser().addTotp();
-  for (const next of [() => server.codeOf(secret), () => Promise.resolve(codes.pop()!)]) {
+  const left = [...codes];
+  for (const next of [() => server.codeOf(secret), () => Promise.resolve(left.pop()!)]) {
     let wasInterrupted = true;
     for (let commits = 0; wasInterrupted; commits++) {
       server.advance(60);
@@ -108,7 +109,7 @@ test("a code whose login failed with the store can be entered again, without a n
     }
   }
   const used = server.events.filter(({ type }) => type === "recovery_code_used").length;
-  assert.is(used, 10 - codes.length);
+  assert.is(used, 10 - left.length);
 });
 
 test("a pending login belongs to its browser, and ends after five tries or ten minutes", async () => {
