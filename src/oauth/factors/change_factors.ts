@@ -97,13 +97,11 @@ export async function renewRecoveryCodes(
 ): Promise<readonly string[] | undefined> {
   const codes = createRecoveryCodes();
   const recovery: RecoveryFactor = { digests: codes.map((code) => recoveryDigest(code)!), created: now };
-  const done = await changeFactors(
-    store,
-    user,
-    (factors) => onlyFirst && factors.recovery ? undefined : { factors: { ...factors, recovery } },
-  );
-  // Without a factor the change removed the record again.
-  return done && (await store.get(userFactorsKey(user))) ? codes : undefined;
+  const done = await changeFactors(store, user, (factors) => {
+    if (!hasFactor(factors) || onlyFirst && factors.recovery) return undefined;
+    return { factors: { ...factors, recovery } };
+  });
+  return done ? codes : undefined;
 }
 
 /** Removes every factor of a user, who then signs in with the first factor alone. `false` when there was none. */
@@ -124,6 +122,11 @@ interface Change {
   readonly check?: NonNullable<Commit["check"]>;
 }
 
+/** Recovery codes alone count for nothing. */
+function hasFactor({ totp, passkeys = [] }: UserFactors): boolean {
+  return totp !== undefined || passkeys.length > 0;
+}
+
 /** Changes the record; the last factor takes the recovery codes with it. `false` when `change` gives nothing. */
 function changeFactors(
   store: Store,
@@ -136,7 +139,7 @@ function changeFactors(
     const changed = await change(entry?.value ?? {});
     if (!changed) return false;
     const { factors: { passkeys = [], totp, recovery }, remove = [], check = [] } = changed;
-    const isEmpty = totp === undefined && passkeys.length === 0;
+    const isEmpty = !hasFactor(changed.factors);
     const value: UserFactors = {
       ...(totp && { totp }),
       ...(passkeys.length > 0 && { passkeys }),

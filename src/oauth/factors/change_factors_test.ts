@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
+import { StoreUnavailableError } from "../../store/store.ts";
 import { interruptAfter } from "../../store/test_meanwhile.ts";
 import { findLinkedUser } from "../sign_in/linked_account.ts";
 import { removeUser } from "../users/remove_user.ts";
@@ -65,6 +66,20 @@ test("a factor whose recovery codes were not stored offers new ones", async () =
   assert.is(restore(), true);
   assert.match((await browser.get("/account/factors")).text, 'action="/account/factors/codes"');
   assert.is(codesOf((await browser.post("/account/factors/codes", {})).text).length, 10);
+});
+
+test("recovery codes that were stored are shown, whatever fails after that", async () => {
+  const store = memoryStore();
+  await setTotp(store, "u1", TOTP);
+  const { commit } = store;
+  Object.assign(store, {
+    async commit(...call: Parameters<typeof commit>) {
+      const done = await commit.apply(store, call);
+      Object.assign(store, { get: () => Promise.reject(new StoreUnavailableError("interrupted")) });
+      return done;
+    },
+  });
+  assert.is((await renewRecoveryCodes(store, "u1", 1, true))?.length, 10);
 });
 
 test("of ten concurrent passkeys all are kept", async () => {
