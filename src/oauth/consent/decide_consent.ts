@@ -64,12 +64,14 @@ export async function decideConsent(
   if (decision === "deny") {
     const remove = [entry.key, ...(pushed === undefined ? [] : [pushedRequestKey(pushed)])];
     const check = [{ key: entry.key, version: entry.version }];
-    if (!await as.store.commit({ check, remove })) throw transactionEnded();
-    as.observe({ type: "consent_denied", user, client: client_id });
-    return await respondToClient(as, request, asked, {
+    // Before the commit: what it signs may need a key from the store.
+    const response = await respondToClient(as, request, asked, {
       error: "access_denied",
       error_description: "The user denied the request",
     });
+    if (!await as.store.commit({ check, remove })) throw transactionEnded();
+    as.observe({ type: "consent_denied", user, client: client_id });
+    return response;
   }
   const client = await findClient(as, client_id, context);
   if (!client) {

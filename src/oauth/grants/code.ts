@@ -73,6 +73,8 @@ export async function issueCode(
   const since = clientSince(as, client);
   if (since !== undefined) code.client_since = since;
   const put = { key: codeKey(secretDigest(secret)), value: code, expires: as.now() + REPLAY_RETENTION_MS };
+  // Before the commit: what it signs may need a key from the store.
+  const response = await respondToClient(as, browser, request, { code: secret });
   const notices = request.openid ? toSessionClient(as, client, { origin, user }) : [];
   /** Of the record that says what the user took back, which few have: read only when a commit failed. */
   let ended: string | null = null;
@@ -116,7 +118,7 @@ export async function issueCode(
       if (question) {
         as.observe({ type: "consent_given", user, client: client.id, scope: askedScopes(request).join(" ") });
       }
-      return await respondToClient(as, browser, request, { code: secret });
+      return response;
     }
     if (question && !await as.store.get(question.key)) break;
   }

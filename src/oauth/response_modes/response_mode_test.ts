@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { importPublicJwk } from "../../crypto/jwk.ts";
 import { readJws, verifyJws } from "../../crypto/jws.ts";
+import { StoreUnavailableError } from "../../store/store.ts";
 import { toClient } from "../clients/client.ts";
 import type { AuthorizationServerOptions } from "../authorization_server.ts";
 import { APP_URI, CHALLENGE, ISSUER, newServer, type TestServer, transactionOf } from "../test_server.ts";
@@ -66,6 +67,27 @@ for (const [mode, separator] of [["jwt", "?"], ["query.jwt", "?"], ["fragment.jw
     assert.is((await server.token(form)).status, 200);
   });
 }
+
+test("an answer that could not be signed can be given again", async () => {
+  for (const [decision, name] of [["approve", "code"], ["deny", "error"]] as const) {
+    const server = await newServer(ON);
+    const { store } = server;
+    const headers = { cookie: await server.signIn() };
+    const page = await server.send(server.authorizePath({ response_mode: "jwt" }), { headers });
+    const form = { transaction: transactionOf(await page.text()), decision };
+    const { list } = store;
+    const unavailable = () => Promise.reject(new StoreUnavailableError("interrupted"));
+    Object.assign(store, {
+      list: (...call: Parameters<typeof list>) =>
+        call[0][0] === "signing_key" ? unavailable() : list.apply(store, call),
+    });
+    assert.is((await server.send("/oauth/authorize", { form, headers })).status, 503);
+    Object.assign(store, { list });
+    const again = await server.send("/oauth/authorize", { form, headers });
+    const text = new URL(again.headers.get("location")!).searchParams.get("response")!;
+    assert.ok((await verify(server, text)).claims?.[name], decision);
+  }
+});
 
 test("JARM section 2.1: errors are signed too, before and after consent", async () => {
   const server = await newServer(ON);
