@@ -286,9 +286,7 @@ class Client implements McpClient {
     connected.listening.stop();
     connected.listening = this.#listening(wire, connected.info, caller, ++connected.session);
     connected.listening.start();
-    if (this.#logLevel) await wire.send("logging/setLevel", this.#logLevel, renewed).catch(() => {});
-    for (const uri of this.#uris) await wire.send("resources/subscribe", { uri }, renewed).catch(() => {});
-    connected.listening.announceGap(this.#uris);
+    await connected.listening.restore(() => this.#logLevel, timeout);
   }
 
   #sessionLost(): ConnectionError {

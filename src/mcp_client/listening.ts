@@ -9,21 +9,15 @@ import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND } from "../jsonrpc/er
 import { ConnectionError, McpError } from "./error.ts";
 import type { JsonObject } from "./limits.ts";
 import { isObject } from "./message.ts";
+import { isPassing, repeat, type Repeating } from "./repeat.ts";
 import { MODERN } from "./revision.ts";
 import { timerDelay } from "../timer.ts";
 import { SessionLost, type StreamEnd } from "./transport.ts";
-import type { Wire } from "./wire.ts";
-import { wait } from "./wait.ts";
 
-const MIN_PAUSE_MS = 250;
-const MAX_PAUSE_MS = 60_000;
-/** A stream that was open longer ended for a regular reason. */
-const LONG_MS = 30_000;
 /** How long the first request with answers waits for the GET stream, on which some servers ask. */
 const OPENING_MS = 500;
 
-export interface ListeningOptions {
-  readonly wire: Wire;
+export interface ListeningOptions extends Repeating {
   readonly info: ConnectionInfo;
   readonly caller: unknown;
   /** Whether notifications have a receiver. */
@@ -31,8 +25,6 @@ export interface ListeningOptions {
   /** Whether the client declared that it answers requests. */
   readonly answers: boolean;
   readonly onNotification: (method: string, params: JsonObject) => void;
-  /** Begins a new session, with streams of its own. @throws when that fails */
-  readonly onSessionLost: () => Promise<void>;
 }
 
 /** Errors of `subscriptions/listen` that do not pass. */
@@ -74,13 +66,47 @@ export class Listening {
     this.#stop = undefined;
   }
 
-  /** Reports what may have changed while no stream was open. @param uris the resources of which updates were missed */
-  announceGap(uris: Iterable<string>): void {
-    const { info: { capabilities }, onNotification } = this.#options;
-    for (const list of LISTS) {
-      if (hasListChanges(capabilities[list])) onNotification(`notifications/${list}/list_changed`, {});
-    }
-    for (const uri of uris) onNotification("notifications/resources/updated", { uri });
+  /**
+   * Gives a new session what the lost one had, and reports what may have changed meanwhile. Resolves after the first attempt;
+   * what then failed for a passing reason is sent again later.
+   * @param logLevel returns the parameters of `logging/setLevel`, which may change meanwhile
+   */
+  restore(logLevel: () => JsonObject | undefined, timeout: number | undefined): Promise<void> {
+    const { wire, caller } = this.#options;
+    const { signal } = this.#stop ??= new AbortController();
+    const pending = new Set<string | undefined>(this.#uris);
+    if (logLevel()) pending.add(undefined);
+    this.#announceLists();
+    return new Promise((resolve) => {
+      const send = async (): Promise<StreamEnd> => {
+        let failure: unknown;
+        for (const uri of pending) {
+          if (signal.aborted) break;
+          if (uri !== undefined && !this.#uris.has(uri)) continue;
+          try {
+            const exchange = { caller, timeout };
+            if (uri === undefined) await wire.send("logging/setLevel", logLevel()!, exchange);
+            else await wire.send("resources/subscribe", { uri }, exchange);
+          } catch (error) {
+            const isRefused = error instanceof McpError && PERMANENT.has(error.code);
+            if (!isRefused) failure = error;
+            if (!(error instanceof McpError)) break;
+            if (!isRefused) continue;
+          }
+          pending.delete(uri);
+          // Also after a refusal, as below: who reads the resource learns why.
+          if (uri !== undefined) this.#announce(uri);
+        }
+        resolve();
+        // The next request, or the GET stream, begins another session, which is given all this.
+        if (failure === undefined || failure instanceof SessionLost) return "unsupported";
+        if (!isPassing(failure)) {
+          for (const uri of pending) if (uri !== undefined) this.#announce(uri);
+        }
+        throw failure;
+      };
+      repeat(this.#options, signal, send).finally(resolve);
+    });
   }
 
   /** Adds a resource (2026-07-28). @throws {ConnectionError} unsupported, if the server does not accept it */
@@ -116,6 +142,18 @@ export class Listening {
     return await this.#next;
   }
 
+  /** Reports what may have changed while no stream was open. */
+  #announceLists(): void {
+    const { info: { capabilities }, onNotification } = this.#options;
+    for (const list of LISTS) {
+      if (hasListChanges(capabilities[list])) onNotification(`notifications/${list}/list_changed`, {});
+    }
+  }
+
+  #announce(uri: string): void {
+    this.#options.onNotification("notifications/resources/updated", { uri });
+  }
+
   #filter(): JsonObject {
     const { info: { capabilities }, hasReceiver } = this.#options;
     const filter: JsonObject = {};
@@ -137,11 +175,11 @@ export class Listening {
     if (Object.keys(this.#filter()).length > 0) {
       try {
         accepted = await new Promise((resolve, reject) => {
-          this.#loop(
+          repeat(
+            this.#options,
             stop.signal,
             (isAgain) => this.#listen(stop.signal, isAgain, resolve, reject),
-            () => resolve(accepted),
-          );
+          ).finally(() => resolve(accepted));
         });
       } catch (error) {
         if (before && this.#stop === stop) {
@@ -183,7 +221,9 @@ export class Listening {
         const accepted = isObject(notifications) ? notifications.resourceSubscriptions : undefined;
         const uris = new Set(Array.isArray(accepted) ? accepted : []);
         onOpen(uris);
-        if (isAgain) this.announceGap([...this.#uris].filter((uri) => uris.has(uri)));
+        if (!isAgain) return;
+        this.#announceLists();
+        for (const uri of this.#uris) if (uris.has(uri)) this.#announce(uri);
       });
     };
     try {
@@ -216,56 +256,16 @@ export class Listening {
       timer = setTimeout(onOpen, OPENING_MS);
     });
     stop.signal.addEventListener("abort", onOpen, { once: true });
-    this.#loop(
+    repeat(
+      this.#options,
       stop.signal,
       () => wire.channel.listen!(info.revision, caller, stop.signal, onOpen),
-      onOpen,
-    );
-  }
-
-  /** Opens a stream again and again, with growing pauses. @param onEnd called when it gives up */
-  #loop(
-    signal: AbortSignal,
-    open: (isAgain: boolean) => Promise<StreamEnd>,
-    onEnd: () => void,
-  ): void {
-    const run = async (): Promise<void> => {
-      let pause = MIN_PAUSE_MS;
-      for (let isAgain = false; !signal.aborted && !this.#options.wire.ended; isAgain = true) {
-        const began = performance.now();
-        const retry = await this.#openOnce(() => open(isAgain));
-        if (retry === undefined) return;
-        if (performance.now() - began > LONG_MS) pause = MIN_PAUSE_MS;
-        await wait(Math.max(retry, pause * (0.5 + Math.random() / 2)), signal);
-        pause = Math.min(pause * 2, MAX_PAUSE_MS);
-      }
-    };
-    run().catch(() => {}).finally(onEnd);
-  }
-
-  /** Opens a stream and waits for its end. The milliseconds after which the server wants it opened again; `undefined` for never. */
-  async #openOnce(open: () => Promise<StreamEnd>): Promise<number | undefined> {
-    try {
-      const end = await open();
-      return end === "unsupported" ? undefined : Math.min(end.retry ?? 0, MAX_PAUSE_MS);
-    } catch (error) {
-      // A new session ends this loop: it has a stream of its own.
-      if (error instanceof SessionLost) await this.#options.onSessionLost().catch(() => {});
-      // Credentials do not become valid by waiting: the next request of a caller obtains others.
-      else if (!isPassing(error)) return undefined;
-      return 0;
-    }
+    ).finally(onOpen);
   }
 }
 
 function hasListChanges(declared: unknown): boolean {
   return isObject(declared) && declared.listChanged === true;
-}
-
-/** `AccessUnavailable`, which `headers` of the gateway throw, is recognized by its name: this module does not depend on it. */
-function isPassing(error: unknown): boolean {
-  return error instanceof McpError || error instanceof ConnectionError && error.reason !== "refused" ||
-    error instanceof Error && error.name === "AccessUnavailable";
 }
 
 /** Whether a server of an older revision announces anything. */

@@ -66,6 +66,81 @@ test("calls that lose a session begin a new one together, and are sent again", a
   await client.close();
 });
 
+for (
+  const [what, fail] of [
+    ["no connection", () => Promise.reject(new TypeError("fetch failed"))],
+    ["503", () => new Response(null, { status: 503 })],
+    [
+      "an internal error",
+      ({ message }: Received) =>
+        json({ jsonrpc: "2.0", id: message.id, error: { code: -32603, message: "" } }),
+    ],
+  ] as const
+) {
+  test(`a subscription that meets ${what} in the new session is sent again, and counts as updated then`, async () => {
+    const subscribed: string[] = [];
+    const level: string[] = [];
+    let failures = 0;
+    const server = legacyServer((received, server) => {
+      const { method, message, headers } = received;
+      if (method === "GET") return server.stream((_, closed) => closed);
+      if (headers.get("mcp-session-id") === "session-1" && message.method === "tools/call") {
+        return new Response(null, { status: 404 });
+      }
+      if (headers.get("mcp-session-id") !== "session-2") return result(received, {});
+      if (message.method === "logging/setLevel") level.push(message.params.level);
+      if (message.method === "resources/subscribe") {
+        if (message.params.uri === "test://gone") {
+          return json({ jsonrpc: "2.0", id: message.id, error: { code: -32602, message: "no" } });
+        }
+        if (++failures <= 2) return fail(received);
+        subscribed.push(message.params.uri);
+      }
+      return result(received, TEXT);
+    });
+    const updated: unknown[] = [];
+    const client = connect(server, {
+      onNotification: (method, { uri }) => updated.push(method.endsWith("/updated") && uri),
+    });
+    for (const uri of ["test://a", "test://gone", "test://b", "test://c"]) await client.subscribe(uri);
+    await client.request("logging/setLevel", { level: "error" });
+    assert.equal(await client.request("tools/call", call), TEXT);
+    await client.unsubscribe("test://c");
+    await until(() => ["test://a", "test://b", "test://gone"].every((uri) => updated.includes(uri)));
+    assert.ok(["test://a", "test://b"].every((uri) => subscribed.includes(uri)));
+    assert.equal(level, ["error"]);
+    // What is confirmed or refused is not sent again.
+    const before = server.received.length;
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    assert.is(server.received.length, before);
+    await client.close();
+  });
+}
+
+test("a handshake whose last message fails is done again, with all that the lost session had", async () => {
+  let isAway = true;
+  const server = legacyServer((received) => {
+    const isLost = received.headers.get("mcp-session-id") === "session-1";
+    if (isLost && received.message?.method === "tools/call") return new Response(null, { status: 404 });
+    return result(received, TEXT);
+  });
+  const { fetch } = server;
+  Object.assign(server, {
+    fetch: async (url: string, init: RequestInit) => {
+      const response = await fetch(url, init);
+      const isFailing = isAway && server.received.at(-1)!.headers.get("mcp-session-id") === "session-2";
+      return isFailing ? new Response(null, { status: 503 }) : response;
+    },
+  });
+  const client = connect(server);
+  await client.subscribe("test://a");
+  assert.is((await failure(client.request("tools/call", call))).status, 503);
+  isAway = false;
+  assert.equal(await client.request("tools/call", call), TEXT);
+  assert.ok(log(server).includes("resources/subscribe session-3"));
+  await client.close();
+});
+
 test("a call that learns late that its session was lost uses the new one", async () => {
   let endLate = (): void => {};
   const server = legacyServer(async (received) => {

@@ -49,6 +49,8 @@ class HttpChannel implements Channel {
   readonly #receiver: Receiver;
   readonly #streams: HttpStreams;
   #session: string | undefined;
+  /** The session before the last handshake. */
+  #before: string | undefined;
   #caller: unknown;
   #revision: string | undefined;
 
@@ -86,7 +88,17 @@ class HttpChannel implements Channel {
     return incoming;
   }
 
-  async post({ method, text, revision, caller, signal }: OutgoingMessage): Promise<void> {
+  async post(message: OutgoingMessage): Promise<void> {
+    try {
+      await this.#post(message);
+    } catch (error) {
+      // The handshake has failed: see `send`.
+      if (message.method === "notifications/initialized") this.#session = this.#before ?? this.#session;
+      throw error;
+    }
+  }
+
+  async #post({ method, text, revision, caller, signal }: OutgoingMessage): Promise<void> {
     this.#revision = revision;
     const session = this.#session;
     const named = revision === undefined || method === undefined ? undefined : { "mcp-method": method };
@@ -143,6 +155,7 @@ class HttpChannel implements Channel {
     if (session !== null && !SESSION_ID.test(session)) {
       throw this.#malformed("sent a session id that is not of visible ASCII characters", undefined);
     }
+    this.#before = this.#session;
     this.#session = session ?? undefined;
     this.#streams.forget();
     this.#caller = caller;
