@@ -29,7 +29,7 @@ const APPS: readonly App[] = [
     source: `import { tool, toolServer } from ENTRY;
       const tools = [tool({ name: "a", description: "", run: () => 1 })];
       export default toolServer({ url: "https://a.example", store: globalThis.store, tools });`,
-    // Sessions, streams, tasks, resources, prompts and requests to the client load on first use: `src/mcp/lazy.ts`.
+    // HTTP, sessions, streams, tasks, resources, prompts and requests to the client load on first use: `src/mcp/lazy.ts`.
     budget: 30,
   },
   {

@@ -5,10 +5,7 @@
  * @module
  */
 import { hasScope } from "../http/principal.ts";
-import { createHostGuard } from "../http/network/origin.ts";
 import { RateLimitError } from "../http/rate_limit.ts";
-import { respondText } from "../http/response.ts";
-import { pathOf } from "../http/router.ts";
 import type { Dispatcher, Method } from "../jsonrpc/dispatch.ts";
 import { INTERNAL_ERROR, RpcError } from "../jsonrpc/error.ts";
 import { StoreUnavailableError } from "../store/store.ts";
@@ -19,8 +16,6 @@ import { MODERN } from "./era.ts";
 import { UnavailableError } from "./error.ts";
 import { createCurrentDefinitions } from "./definition/current_definitions.ts";
 import { createExchange } from "./exchange.ts";
-import { createHttpHandlers } from "./http/http.ts";
-import type { HttpOptions } from "./http/http_options.ts";
 import { type Lazy, lazy } from "./lazy.ts";
 import { compileMethods } from "./methods.ts";
 import { createModernWriter } from "./modern.ts";
@@ -119,40 +114,31 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
   });
 
   const exchange = createExchange({ host, legacy, modern });
-  const httpOptions: HttpOptions = {
-    ...options,
-    prepare: () =>
+  const card = options.card?.(options);
+  /** Not needed over stdio. */
+  const http = lazy(async () => {
+    const { createHttpHandlers } = await import("./http/http.ts");
+    const prepare = (): Promise<void> | undefined =>
       current.registry ? undefined : current.ready().catch((error: Error) => {
         observe({ type: "fault", where: "mcp", error });
         throw new RpcError(INTERNAL_ERROR, `Internal error: the server cannot start. ${error.message}`);
-      }),
-    writer,
-    onFault,
-    exchange,
-    guard: createHostGuard(options),
-    stateful,
-    outlet: { streams, keepAlive: options.keepAlive },
-  };
-  const path = base + "/mcp";
-  const { endpoint, sse, refuse, refuseHost } = createHttpHandlers(
-    httpOptions,
-    options.sse,
-    `${path}/messages`,
-  );
-  const handlers = new Map([[path, endpoint]]);
-  if (options.card) handlers.set(`${path}/server-card`, options.card(options));
-  if (sse) handlers.set(`${path}/sse`, sse.open).set(`${path}/messages`, sse.post);
+      });
+    const outlet = { streams, keepAlive: options.keepAlive };
+    return createHttpHandlers(
+      { ...options, prepare, writer, onFault, exchange, stateful, outlet },
+      `${base}/mcp`,
+      options.sse,
+      card,
+    );
+  });
 
   return {
     mounts: ["mcp"],
     limitName: "mcp",
-    refuseLimited: refuse,
+    refuseLimited: async (request, error) => (await http.load()).refuse(request, error),
     fetch(request, context = {}) {
       if (context.isIsolated) isIsolated = true;
-      return Promise.resolve(
-        refuseHost(request) ?? handlers.get(pathOf(request.url))?.(request, context) ??
-          respondText(404, `Not found. The MCP endpoint is ${path}`),
-      );
+      return Promise.resolve(http.use(({ serve }) => serve(request, context)));
     },
     ready: current.ready,
     async serveStdio(input, output, principal) {

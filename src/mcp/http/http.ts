@@ -4,6 +4,10 @@
  * @module
  */
 import { allowOrigin } from "../../http/cors/cors.ts";
+import { createHostGuard } from "../../http/network/origin.ts";
+import { respondText } from "../../http/response.ts";
+import { pathOf } from "../../http/router.ts";
+import type { RequestContext } from "../../http/service.ts";
 import { INVALID_REQUEST } from "../../jsonrpc/error.ts";
 import { eraOfHeaders } from "../era.ts";
 import { createAnswers } from "./http_answer.ts";
@@ -12,23 +16,23 @@ import { createPostHandler } from "./http_post.ts";
 import { lazy } from "../lazy.ts";
 
 export interface HttpHandlers {
-  /** The 403 response to a request of a Host that is not allowed; `undefined` for others. Of every path. */
-  refuseHost(request: Request): Response | undefined;
-  /** The MCP endpoint, `/mcp`. */
-  readonly endpoint: Handler;
+  /** Answers a request to any path of the server. */
+  serve(request: Request, context: RequestContext): Response | Promise<Response>;
   /** The response to a request that failed. */
   refuse(request: Request, error: unknown): Response;
-  /** The two endpoints of HTTP+SSE (2024-11-05), when they are enabled. */
-  readonly sse: ReturnType<SseFactory> | undefined;
 }
 
-/** Creates the handlers. `createSse` enables HTTP+SSE (2024-11-05), whose messages are posted to `postPath`. */
+/**
+ * Creates the handlers of the endpoint at `path`. `createSse` enables HTTP+SSE (2024-11-05), and `card` is the server card,
+ * below it.
+ */
 export function createHttpHandlers(
   options: HttpOptions,
+  path: string,
   createSse: SseFactory | undefined,
-  postPath: string,
+  card: Handler | undefined,
 ): HttpHandlers {
-  const { isLocal, checkHost, checkOrigin } = options.guard;
+  const { isLocal, checkHost, checkOrigin } = createHostGuard(options);
   const answers = createAnswers(options);
   const admit = createAdmit(options, answers);
   const post = createPostHandler(options, answers, admit);
@@ -36,7 +40,7 @@ export function createHttpHandlers(
     (await import("./http_session.ts")).createSessionHandler(options, answers, admit)
   );
   const onSession: Handler = async (request, context) => await (await session.load())(request, context);
-  const sse = createSse?.(options, answers, admit, postPath);
+  const sse = createSse?.(options, answers, admit, `${path}/messages`);
 
   /** Lets scripts of an allowed origin read the response: on loopback that origin only, else every origin. */
   const allow = (origin: string | null, response: Response): Response =>
@@ -69,10 +73,16 @@ export function createHttpHandlers(
     };
   }
 
+  const handlers = new Map([[path, route(["POST", post], ["GET", onSession], ["DELETE", onSession])]]);
+  if (card) handlers.set(`${path}/server-card`, card);
+  if (sse) {
+    handlers.set(`${path}/sse`, route(["GET", sse.open])).set(`${path}/messages`, route(["POST", sse.post]));
+  }
+
   return {
-    refuseHost: (request) => forbid(checkHost(request)),
+    serve: (request, context) =>
+      forbid(checkHost(request)) ?? handlers.get(pathOf(request.url))?.(request, context) ??
+        respondText(404, `Not found. The MCP endpoint is ${path}`),
     refuse,
-    endpoint: route(["POST", post], ["GET", onSession], ["DELETE", onSession]),
-    sse: sse && { open: route(["GET", sse.open]), post: route(["POST", sse.post]) },
   };
 }

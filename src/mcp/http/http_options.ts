@@ -4,7 +4,7 @@
  * @module
  */
 import { TokenRefusal } from "../../http/bearer.ts";
-import type { HostGuard } from "../../http/network/origin.ts";
+import type { HostGuardOptions } from "../../http/network/origin.ts";
 import type { IdentifyCaller, Principal } from "../../http/principal.ts";
 import type { RequestContext } from "../../http/service.ts";
 import { eraOfHeaders } from "../era.ts";
@@ -13,10 +13,9 @@ import type { OutletOptions } from "./http_outlet.ts";
 import type { Lazy } from "../lazy.ts";
 import type { Stateful } from "../stateful.ts";
 
-export interface HttpOptions extends AnswerOptions {
+export interface HttpOptions extends AnswerOptions, HostGuardOptions {
   /** What must be done before the first request is answered; `undefined` when it is done. */
   readonly prepare: () => Promise<void> | undefined;
-  readonly guard: HostGuard;
   readonly identify: IdentifyCaller;
   readonly auth: "required" | "optional" | "off";
   /** Bytes. */
