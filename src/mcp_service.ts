@@ -6,6 +6,7 @@
 import { type Authenticate, type CallerSource, toCallerSource } from "./http/authenticate.ts";
 import type { Gateway, GatewayOption } from "./gateway/option.ts";
 import type { Extension } from "./mcp/definition/extension.ts";
+import { closeScopes } from "./http/principal.ts";
 import type { Service } from "./http/service.ts";
 import { createToolServer, type ToolServer } from "./mcp/service.ts";
 import { completeMcp, type McpOptions } from "./options/mcp_options.ts";
@@ -22,7 +23,7 @@ export interface McpServerOptions extends ServerOptions, Omit<McpOptions, "skill
   readonly authenticate?: Authenticate | CallerSource;
   /** The address of the protected resource metadata that challenges name (RFC 9728). @default that of `authenticate`, if any */
   readonly resourceMetadata?: string;
-  /** What each scope implies. @default nothing */
+  /** What each scope implies, and through it what that implies. @default nothing */
   readonly impliedScopes?: Readonly<Record<string, readonly string[]>>;
   /** Extensions, such as `skillsExtension(skills.catalog)` of a Skills service. @default none */
   readonly extensions?: readonly Extension[];
@@ -59,12 +60,9 @@ export function toolServer(options: McpServerOptions): McpServer {
     throw invalidOption("auth", "off without authenticate", auth);
   }
   const server = completeServer("url", url, options);
-  const implied = new Map(
-    Object.entries(options.impliedScopes ?? {}).map(([name, all]) => {
-      checkTexts(`impliedScopes.${name}`, all);
-      return [name, new Set(all)];
-    }),
-  );
+  const { impliedScopes = {} } = options;
+  for (const [name, all] of Object.entries(impliedScopes)) checkTexts(`impliedScopes.${name}`, all);
+  const implied = closeScopes(impliedScopes);
   const { name = "trivet" } = options;
   const parts = options.gateway?.connect({ ...server, issuer: url, implied, oauth: undefined, name });
   const tools = createToolServer(

@@ -62,13 +62,13 @@ test("a tool call returns its result, or isError for invalid arguments", async (
   }
 });
 
-test("authenticate identifies callers, and impliedScopes applies to their scopes", async () => {
+test("authenticate identifies callers, and impliedScopes applies to their scopes, also through others", async () => {
   const { call } = start({
     resourceMetadata: "https://auth.example/meta",
-    impliedScopes: { write: ["read"] },
+    impliedScopes: { own: ["write"], write: ["read"] },
     authenticate: ({ headers }) =>
       headers.get("authorization") === "Bearer good"
-        ? { client: "app", workspace: "default", scopes: new Set(["write"]) }
+        ? { client: "app", workspace: "default", scopes: new Set(["own"]) }
         : undefined,
   });
   assert.is((await call("add", { a: 1, b: 2 })).status, 200);

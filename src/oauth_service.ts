@@ -10,7 +10,7 @@ import { createProtection, type Protection } from "./http/protect.ts";
 import { type Handler, mount } from "./mount.ts";
 import type { ProtectedResource } from "./oauth/authorization_server.ts";
 import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
-import { closeScopes } from "./oauth/grants/scope.ts";
+import { closeDefinedScopes } from "./oauth/grants/scope.ts";
 import { completePages } from "./oauth/pages/settings.ts";
 import { pagePaths } from "./oauth/page_paths.ts";
 import { createOAuthService } from "./oauth/service.ts";
@@ -70,7 +70,7 @@ export function authorizationServer(options: OAuthServerOptions): OAuthServer {
         [...own, ...options.resources ?? []].map(({ resource }) => [resource, resourceMetadataUrl(resource)]),
       ),
       identify: (resource) => (request, context = {}) => oauth.identify(request, context, resource),
-      implied: closeScopes(options.scopes ?? SCOPES),
+      implied: closeDefinedScopes(options.scopes ?? SCOPES),
       toContext: server.toContext,
       now: server.now,
       limiter: server.limiter,

@@ -10,6 +10,7 @@ import type { CallerSource } from "./http/authenticate.ts";
 import { answerPreflight } from "./http/cors/preflight.ts";
 import { allowWellKnown } from "./http/cors/well_known.ts";
 import { checkConfiguredUrl, type Connect, createConfiguredFetch } from "./http/network/public_fetch.ts";
+import { closeScopes } from "./http/principal.ts";
 import { createProtection, type Protection } from "./http/protect.ts";
 import { jsonFields, respond, respondHead } from "./http/response.ts";
 import { pathOf } from "./http/router.ts";
@@ -53,7 +54,7 @@ export interface ResourceServerOptions {
   readonly introspection?: IntrospectionSettings;
   /** The scopes that every call of `protect` requires, and that the metadata of this API lists. @default none */
   readonly scopes?: readonly string[];
-  /** What each scope implies. @default nothing */
+  /** What each scope implies, and through it what that implies. @default nothing */
   readonly impliedScopes?: Readonly<Record<string, readonly string[]>>;
   /** The address of the metadata of this API (RFC 9728). @default derived from `resource`, and served by `protect` */
   readonly resourceMetadata?: string;
@@ -156,9 +157,7 @@ export function resourceServer(options: ResourceServerOptions): ResourceServer {
     issuer: resource,
     resources: new Map([[resource, resourceMetadata]]),
     identify: () => identify,
-    implied: new Map(
-      Object.entries(options.impliedScopes ?? {}).map(([name, all]) => [name, new Set(all)]),
-    ),
+    implied: closeScopes(options.impliedScopes ?? {}),
     toContext: (request, given) => toRequestContext(request, given),
     now,
   });

@@ -94,7 +94,10 @@ test("challenges have resource_metadata, which protect() serves", async () => {
 
 test("a 403 names all required scopes, and admin of another issuer implies no other scope", async () => {
   const issuer = await newIssuer();
-  const guard = issuer.guard({ scopes: ["orders.read"], impliedScopes: { "orders.write": ["orders.read"] } });
+  const guard = issuer.guard({
+    scopes: ["orders.read"],
+    impliedScopes: { "orders.own": ["orders.write"], "orders.write": ["orders.read"] },
+  });
   const refused = await guard.protect(withToken(await issuer.token()), {
     scopes: ["orders.write"],
   }) as Response;
@@ -104,6 +107,7 @@ test("a 403 names all required scopes, and admin of another issuer implies no ot
     /error="insufficient_scope".*scope="orders.read orders.write", resource_metadata=/,
   );
   assert.is(await outcome(guard, withToken(await issuer.token({ scope: "orders.write" }))), "ok");
+  assert.is(await outcome(guard, withToken(await issuer.token({ scope: "orders.own" }))), "ok");
   const admin = withToken(await issuer.token({ scope: "admin" }));
   assert.is(await outcome(guard, admin), "403 insufficient_scope");
   assert.is(await outcome(issuer.guard(), admin, ["admin"]), "ok");

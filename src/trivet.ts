@@ -16,7 +16,7 @@ import { skillsExtension } from "./mcp/skills/skills_extension.ts";
 import { completeMcp } from "./options/mcp_options.ts";
 import { type Handler, mount } from "./mount.ts";
 import { resourceMetadataUrl } from "./oauth/endpoints/protected_resource.ts";
-import { closeScopes } from "./oauth/grants/scope.ts";
+import { closeDefinedScopes } from "./oauth/grants/scope.ts";
 import { completePages } from "./oauth/pages/settings.ts";
 import { pagePaths } from "./oauth/page_paths.ts";
 import { createOAuthService, type OAuthService } from "./oauth/service.ts";
@@ -115,7 +115,7 @@ export function createTrivet(options: TrivetOptions): Trivet {
     observe: observeSkills,
   });
 
-  const implied = closeScopes(oauthOptions?.scopes ?? SCOPES);
+  const implied = closeDefinedScopes(oauthOptions?.scopes ?? SCOPES);
   const mcpOptions = options.mcp === false ? undefined : options.mcp ?? {};
   const allowedHosts = [...options.allowedHosts ?? [], ...mcpOptions?.allowedHosts ?? []];
   const allowedOrigins = [...options.allowedOrigins ?? [], ...mcpOptions?.allowedOrigins ?? []];

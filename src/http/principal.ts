@@ -60,3 +60,19 @@ export function hasScope(
   for (const each of scopes) if (implied.get(each)?.has(scope)) return true;
   return false;
 }
+
+/** Each scope with all scopes that it implies, directly or through others, itself included. */
+export function closeScopes(
+  implies: Readonly<Record<string, readonly string[]>>,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  return new Map(
+    Object.keys(implies).map((name) => {
+      const all = new Set([name]);
+      // The loop also visits what is added during it.
+      for (const each of all) {
+        for (const other of Object.hasOwn(implies, each) ? implies[each]! : []) all.add(other);
+      }
+      return [name, all];
+    }),
+  );
+}

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../../events.ts";
-import { closeScopes } from "../../oauth/grants/scope.ts";
+import { closeDefinedScopes } from "../../oauth/grants/scope.ts";
 import { tool } from "../../mcp/definition/define.ts";
 import { addUser } from "../../oauth/users/user.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
@@ -24,7 +24,7 @@ async function setUp() {
     observe,
     place: ISSUER,
     hasPages: true,
-    implied: closeScopes({}),
+    implied: closeDefinedScopes({}),
   });
   const paid: unknown[] = [];
   const trivet = createTrivet({

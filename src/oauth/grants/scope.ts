@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { closeScopes } from "../../http/principal.ts";
 import { isScopeToken } from "../../http/scope_token.ts";
 import { checkNames, type Names } from "../../options/option_check.ts";
 import type { AuthorizationServer, ScopeDefinition } from "../authorization_server.ts";
@@ -59,7 +60,7 @@ export function defineScopes(scopes: Readonly<Record<string, string | ScopeDefin
       throw new TypeError(`Invalid options: scope "${name}" implies "${unknown}", which is not defined`);
     }
   }
-  const implied = closeScopes(scopes);
+  const implied = closeDefinedScopes(scopes);
   const commonScopes = [...implied].filter(([, all]) => !OPERATOR_SCOPES.some((scope) => all.has(scope)))
     .map(([name]) => name);
   const isMarked = [...definitions.values()].some(({ default: isDefault }) => isDefault !== undefined);
@@ -86,21 +87,16 @@ export function defineScopes(scopes: Readonly<Record<string, string | ScopeDefin
   };
 }
 
-/** Each scope with all scopes that it implies, directly or through others, itself included. */
-export function closeScopes(
+/** The scopes of the option `scopes`, each with all that it implies, itself included. */
+export function closeDefinedScopes(
   scopes: Readonly<Record<string, string | ScopeDefinition>>,
 ): ReadonlyMap<string, ReadonlySet<string>> {
-  const impliedBy = (name: string): readonly string[] => {
-    const definition = Object.hasOwn(scopes, name) ? scopes[name] : undefined;
-    return typeof definition === "object" ? definition.implies ?? [] : [];
-  };
-  return new Map(
-    Object.keys(scopes).map((name) => {
-      const all = new Set([name]);
-      // The loop also visits what is added during it.
-      for (const each of all) for (const other of impliedBy(each)) all.add(other);
-      return [name, all];
-    }),
+  return closeScopes(
+    Object.fromEntries(
+      Object.entries(scopes).map((
+        [name, each],
+      ) => [name, typeof each === "object" ? each.implies ?? [] : []]),
+    ),
   );
 }
 
