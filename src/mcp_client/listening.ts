@@ -150,6 +150,11 @@ export class Listening {
     }
   }
 
+  #announceAll(): void {
+    this.#announceLists();
+    for (const uri of this.#uris) this.#announce(uri);
+  }
+
   #announce(uri: string): void {
     this.#options.onNotification("notifications/resources/updated", { uri });
   }
@@ -221,9 +226,8 @@ export class Listening {
         const accepted = isObject(notifications) ? notifications.resourceSubscriptions : undefined;
         const uris = new Set(Array.isArray(accepted) ? accepted : []);
         onOpen(uris);
-        if (!isAgain) return;
-        this.#announceLists();
-        for (const uri of this.#uris) if (uris.has(uri)) this.#announce(uri);
+        // Also of resources that are no longer accepted: who reads one learns why.
+        if (isAgain) this.#announceAll();
       });
     };
     try {
@@ -259,7 +263,11 @@ export class Listening {
     repeat(
       this.#options,
       stop.signal,
-      () => wire.channel.listen!(info.revision, caller, stop.signal, onOpen),
+      () =>
+        wire.channel.listen!(info.revision, caller, stop.signal, (hasGap) => {
+          onOpen();
+          if (hasGap) this.#announceAll();
+        }),
     ).finally(onOpen);
   }
 }

@@ -353,4 +353,24 @@ test("up to 2025-11-25: the GET stream is opened again after its last event, in 
   await until(() => server.open === 0);
 });
 
+test("up to 2025-11-25: after a stream without event ids lists and subscribed resources count as changed", async () => {
+  let gets = 0;
+  const server = legacyServer((received, server) => {
+    if (received.method !== "GET") return result(received, {});
+    gets++;
+    return server.stream((_, closed) => gets === 1 ? undefined : closed);
+  }, CAPABILITIES);
+  const noted: unknown[] = [];
+  const client = connect(server, { onNotification: (method, { uri }) => noted.push([method, uri]) });
+  await client.subscribe("test://a");
+  await until(() => noted.length >= 3);
+  assert.is(gets, 2);
+  assert.equal(noted, [
+    ["notifications/tools/list_changed", undefined],
+    ["notifications/resources/list_changed", undefined],
+    ["notifications/resources/updated", "test://a"],
+  ]);
+  await client.close();
+});
+
 test.run();

@@ -60,6 +60,7 @@ export interface Channel {
   post(message: OutgoingMessage): Promise<void>;
   /**
    * Opens the stream for messages that belong to no request; resolves when it has ended. Absent where none is needed.
+   * `onOpen` learns whether messages since the last stream of the session may be missing.
    * @throws {SessionLost} @throws {ConnectionError}
    */
   readonly listen?:
@@ -67,7 +68,7 @@ export interface Channel {
       revision: string,
       caller: unknown,
       signal: AbortSignal,
-      onOpen: () => void,
+      onOpen: (hasGap: boolean) => void,
     ) => Promise<StreamEnd>)
     | undefined;
   /** Ends the session, if there is one, and the connection. Never rejects. */

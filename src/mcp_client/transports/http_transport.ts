@@ -124,7 +124,7 @@ class HttpChannel implements Channel {
     revision: string,
     caller: unknown,
     signal: AbortSignal,
-    onOpen: () => void,
+    onOpen: (hasGap: boolean) => void,
   ): Promise<StreamEnd> =>
     this.#streams.listen(this.#fields(revision, this.#session, undefined), caller, signal, onOpen);
 
