@@ -139,7 +139,18 @@ export function createStateful(options: StatefulOptions): Stateful {
     cancellations,
     tasks,
     listen: { registryOf, onSubscribed, changes, tasks, taskStore, writer },
-    streams: { store, wakeups, onSubscribed, subscriptions, changes, log, keepAlive, open, openStreams },
+    streams: {
+      store,
+      wakeups,
+      registryOf,
+      onSubscribed,
+      subscriptions,
+      changes,
+      log,
+      keepAlive,
+      open,
+      openStreams,
+    },
     closeStreams() {
       // At different times, so that they do not all come back at once.
       for (const end of [...open]) end(Math.round(MIN_RETRY_MS * (1 + Math.random())));

@@ -146,6 +146,16 @@ export class Changes {
     return new Changes(this.#store, this.#wakeups, this.#now, true);
   }
 
+  /** The end of the log, if changes after the position may have expired: {@linkcode listen} would leave them out. */
+  async findGapEnd(position: string): Promise<string | undefined> {
+    const oldest = this.#now() - CHANGE_LIFETIME_MS;
+    if (Number(position) >= oldest) return undefined;
+    const latest = await this.latestPosition();
+    // The position of an empty log is no time: it counts as a recent one.
+    const isComplete = latest === position || position === "0" && Number(latest) >= oldest;
+    return isComplete ? undefined : latest;
+  }
+
   /** The position of the end of the log. */
   async latestPosition(): Promise<string> {
     return String((await this.#store.get<number>(LAST_NUMBER_KEY))?.value ?? 0);

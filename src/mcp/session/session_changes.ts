@@ -6,7 +6,8 @@
 import type { Principal } from "../../http/principal.ts";
 import { StoreUnavailableError } from "../../store/store.ts";
 import { unrefTimer } from "../../timer.ts";
-import { type Changes, isFor, type LoggedChange } from "../definition/changes.ts";
+import { type Change, type Changes, isFor, type LoggedChange } from "../definition/changes.ts";
+import type { Offers } from "../definition/registry.ts";
 import { type Session, settingsTopic } from "./session.ts";
 import { digestOf, RENEW_SUBSCRIPTIONS_MS, type Subscriptions } from "./session_subscriptions.ts";
 import type { Caller } from "./storage_limits.ts";
@@ -26,7 +27,23 @@ export const REPEAT_SUBSCRIBED_MS: number = 30 * 60_000;
 /** How long a stream waits before it reads its subscriptions again, after the store was unavailable. */
 const RETRY_MS = 500;
 
+const LISTS = ["tools", "resources", "prompts"] as const;
 const NONE: ReadonlySet<string> = new Set();
+
+/** What a stream missed: changes since a position have expired. */
+interface Gap extends Pick<Offers, "offers"> {
+  readonly position: string;
+}
+
+export interface WatchFrom {
+  /** @default the end of the log */
+  readonly position?: string;
+  readonly settled?: () => Promise<unknown>;
+  /** Called with the positions of changes that are not for the session, in order with the others. */
+  readonly onSkipped?: ((position: string) => void) | undefined;
+  /** Ends at `position`. All lists that are offered, and all subscribed resources, count as changed. */
+  readonly gap?: Gap | undefined;
+}
 
 /**
  * Calls `onChange` for each list change and each change of a subscribed resource, once and in order, from a position in the log
@@ -38,10 +55,10 @@ export function watchSessionChanges(
   session: Session,
   caller: Caller,
   onChange: (change: LoggedChange) => void,
-  { position, settled }: { readonly position?: string; readonly settled?: () => Promise<unknown> } = {},
+  { position, settled, onSkipped, gap }: WatchFrom = {},
 ): () => void {
-  const watch = new ChangeWatch(options, session, caller, onChange, settled);
-  watch.start(position);
+  const watch = new ChangeWatch(options, session, caller, onChange, settled, onSkipped);
+  watch.start(position, gap);
   return () => watch.stop();
 }
 
@@ -52,6 +69,7 @@ class ChangeWatch {
   readonly #caller: Caller;
   readonly #onChange: (change: LoggedChange) => void;
   readonly #settled: (() => Promise<unknown>) | undefined;
+  readonly #onSkipped: ((position: string) => void) | undefined;
   /** Subscribed URIs by digest; `undefined` when they must be read again. */
   #known: Map<string, string> | undefined;
   #uris = NONE;
@@ -71,17 +89,20 @@ class ChangeWatch {
     caller: Caller,
     onChange: (change: LoggedChange) => void,
     settled: (() => Promise<unknown>) | undefined,
+    onSkipped: ((position: string) => void) | undefined,
   ) {
     this.#options = options;
     this.#session = session;
     this.#caller = caller;
     this.#onChange = onChange;
     this.#settled = settled;
+    this.#onSkipped = onSkipped;
   }
 
-  start(position: string | undefined): void {
+  start(position: string | undefined, gap: Gap | undefined): void {
     const { wakeups, changes, onSubscribed } = this.#options;
     this.#reload();
+    if (gap) this.#then(() => this.#passGap(gap, position!));
     if (onSubscribed) {
       this.#repeating = setInterval(
         () => this.#uris.size > 0 && onSubscribed(this.#uris, this.#caller.principal),
@@ -149,15 +170,26 @@ class ChangeWatch {
     }
   }
 
+  /** A client that gets only a part resumes before the gap. */
+  #passGap({ offers, position }: Gap, end: string): void {
+    const changes: Change[] = LISTS.filter((kind) => offers[kind]).map((kind) => ({ kind }));
+    for (const uri of this.#uris) changes.push({ kind: "resource", uri });
+    for (const [i, change] of changes.entries()) {
+      if (!this.#isOver) this.#onChange({ change, position: i === changes.length - 1 ? end : position });
+    }
+  }
+
   #pass(logged: LoggedChange): void {
     const { change } = logged;
     if (this.#options.wakeups.isBehind) this.#reload();
     const isSettled = this.#settled?.();
     this.#then(() => isSettled);
     this.#then(() => {
-      if (this.#isOver || change.kind === "resource" && !this.#uris.has(change.uri)) return;
-      if (!isFor(change, this.#caller.principal)) return;
-      this.#onChange(logged);
+      if (this.#isOver) return;
+      const isOwn = (change.kind !== "resource" || this.#uris.has(change.uri)) &&
+        isFor(change, this.#caller.principal);
+      if (isOwn) this.#onChange(logged);
+      else this.#onSkipped?.(logged.position);
     });
   }
 }

@@ -6,11 +6,13 @@
  */
 import { randomId } from "../../crypto/secret.ts";
 import { EventStream } from "../../http/event_stream.ts";
+import type { Principal } from "../../http/principal.ts";
 import { type Fields, respond } from "../../http/response.ts";
 import { writeResponse } from "../../jsonrpc/message.ts";
 import { writeNotification } from "../../jsonrpc/server_message.ts";
 import { putIfAbsent, type Store } from "../../store/store.ts";
 import { isChangePosition, type LoggedChange } from "../definition/changes.ts";
+import type { Registry } from "../definition/registry.ts";
 import { stoppedError } from "./stopped_error.ts";
 import { type EventLogOptions, parseEventId, replayStream } from "./event_log.ts";
 import { notificationOf } from "../http/listen.ts";
@@ -22,6 +24,8 @@ import type { OpenStreams } from "../http/stream_limits.ts";
 export interface SessionStreamOptions extends SessionChangesOptions {
   readonly store: Store;
   readonly log: EventLogOptions;
+  /** What the caller is offered. */
+  readonly registryOf: (principal: Principal | undefined) => Promise<Registry>;
   readonly keepAlive: number | undefined;
   /** Functions that end the open streams. */
   readonly open: Set<EndStream>;
@@ -62,6 +66,8 @@ class SessionStream {
   #stopListening: (() => void) | undefined;
   #stopChanges: (() => void) | undefined;
   #isActive = true;
+  /** The position of the last change, if it was not sent: the client resumes there, not before changes that expire. */
+  #skipped: string | undefined;
   #checking: Promise<void> = Promise.resolve();
   /** Whether a check waits for the one before, and will find what is there by then. */
   #isWaiting = false;
@@ -80,13 +86,16 @@ class SessionStream {
     this.stream = new EventStream({
       keepAlive: options.keepAlive,
       onDisconnect: this.#end,
-      onKeepAlive: () => this.#recheck(),
+      onKeepAlive: () => {
+        this.#sendSkipped();
+        this.#recheck();
+      },
     });
     options.open.add(this.#end);
   }
 
   async start(caller: Caller, lastEventId: string | null): Promise<void> {
-    const { wakeups, store, changes } = this.#options;
+    const { wakeups, store, changes, registryOf } = this.#options;
     const session = this.#session;
     try {
       const ownerKey = streamKey(session);
@@ -94,17 +103,21 @@ class SessionStream {
       const check = [{ key: endedKey(session), version: null }];
       const set = [{ key: ownerKey, value: this.#owner, expires: session.expires }];
       if (!await store.commit({ check, set })) this.#stop();
-      const position = lastEventId !== null && isChangePosition(lastEventId)
-        ? lastEventId
-        : await changes.latestPosition();
+      const last = lastEventId !== null && isChangePosition(lastEventId) ? lastEventId : undefined;
+      const end = last === undefined ? undefined : await changes.findGapEnd(last);
+      const gap = end === undefined
+        ? undefined
+        : { offers: (await registryOf(caller.principal)).offers, position: last! };
+      const position = end ?? last ?? await changes.latestPosition();
       // So that a client that loses this stream at once can resume it.
-      begin(this.stream, session, position);
+      begin(this.stream, session, last ?? position);
       const onChange = (change: LoggedChange): void => this.#pass(change);
       const settled = (): Promise<void> => {
         if (wakeups.isBehind) this.#recheck();
         return this.#checking;
       };
-      const when = { position, settled };
+      const onSkipped = (position: string): void => void (this.#skipped = position);
+      const when = { position, settled, onSkipped, gap };
       this.#stopChanges = watchSessionChanges(this.#options, session, caller, onChange, when);
       // It may have ended meanwhile.
       if (!this.stream.isOpen) this.#stopChanges();
@@ -114,7 +127,13 @@ class SessionStream {
     }
   }
 
+  #sendSkipped(): void {
+    if (this.#skipped !== undefined && this.#isActive) begin(this.stream, this.#session, this.#skipped);
+    this.#skipped = undefined;
+  }
+
   #pass({ change, position }: LoggedChange): void {
+    this.#skipped = undefined;
     if (this.#isActive) {
       this.stream.send(writeNotification(...notificationOf(change)), { id: position });
     }
@@ -145,7 +164,10 @@ class SessionStream {
     this.#stopListening?.();
     this.#stopChanges?.();
     this.#options.open.delete(this.#end);
-    if (retry !== undefined) this.stream.retry(retry);
+    if (retry !== undefined) {
+      this.#sendSkipped();
+      this.stream.retry(retry);
+    }
     this.stream.close();
     if (this.#isActive) this.#leave().catch(() => {});
   }

@@ -247,6 +247,70 @@ test("changes while no stream is open are sent once after Last-Event-ID", async 
   await resumed.cancel();
 });
 
+test("after changes that have expired, lists and subscribed resources count as changed, once", async () => {
+  let now = Date.now();
+  const store = memoryStore({ now: () => now });
+  const definitions = [resource({ uri: "test://a", name: "a", read: () => "x" })];
+  const { server } = newServer({ store, definitions, now: () => now });
+  const own = await session(server);
+  await own.request("resources/subscribe", { uri: "test://a" });
+  const stream = readEvents(await own.other("GET"));
+  const first = (await stream.next())!.id!;
+  await stream.cancel();
+  const resume = async (id: string) => {
+    const resumed = readEvents(await own.other("GET", { "last-event-id": id }));
+    const begun = await resumed.next();
+    await server.listChanged("prompts");
+    const received: unknown[] = [];
+    let last = begun!.id;
+    for (let method = ""; !method.startsWith("notifications/prompts");) {
+      const event = (await resumed.next())!;
+      ({ method } = JSON.parse(event.data!));
+      received.push([method, event.id === id]);
+      last = event.id;
+    }
+    await resumed.cancel();
+    return { begun: begun!.id, received, last: last! };
+  };
+  const PROMPTS = ["notifications/prompts/list_changed", false];
+  // Nothing changed while it was away.
+  now += 10 * 60_000;
+  const unchanged = await resume(first);
+  assert.equal([unchanged.begun, unchanged.received], [first, [PROMPTS]]);
+  await server.listChanged("resources");
+  now += 10 * 60_000;
+  const missed = await resume(unchanged.last);
+  // One that is lost before the last of them resumes before the gap.
+  assert.is(missed.begun, unchanged.last);
+  assert.equal(missed.received, [
+    ["notifications/resources/list_changed", true],
+    ["notifications/resources/updated", false],
+    PROMPTS,
+  ]);
+  assert.equal((await resume(missed.last)).received, [PROMPTS]);
+});
+
+test("an event without data has the position of changes that are not for the client, which it then does not miss", async () => {
+  let now = Date.now();
+  const store = memoryStore({ now: () => now });
+  const definitions = [resource({ uri: "test://a", name: "a", read: () => "x" })];
+  const { server } = newServer({ store, definitions, now: () => now, keepAlive: 20 });
+  const own = await session(server);
+  const stream = readEvents(await own.other("GET"));
+  const first = (await stream.next())!.id;
+  await server.resourceUpdated("test://a");
+  const later = (await stream.next())!;
+  assert.is(later.data, "");
+  assert.is.not(later.id, first);
+  await stream.cancel();
+  now += 10 * 60_000;
+  const resumed = readEvents(await own.other("GET", { "last-event-id": later.id! }));
+  await resumed.next();
+  await server.listChanged("prompts");
+  assert.is((await resumed.message()).method, "notifications/prompts/list_changed");
+  await resumed.cancel();
+});
+
 test("a stream without messages has comments, also that of a silent call", async () => {
   const { open, passed } = gate();
   const silent = tool({
