@@ -9,7 +9,7 @@ import { randomId } from "../../crypto/secret.ts";
 import type { Principal } from "../../http/principal.ts";
 import { INTERNAL_ERROR, RpcError } from "../../jsonrpc/error.ts";
 import { type ClientResponse } from "../../jsonrpc/message.ts";
-import { writeRequest } from "../../jsonrpc/server_message.ts";
+import { writeNotification, writeRequest } from "../../jsonrpc/server_message.ts";
 import type { Key, Store } from "../../store/store.ts";
 import { isOwner, ownerOf } from "../session/principal_key.ts";
 import type { Session } from "../session/session.ts";
@@ -64,6 +64,7 @@ export async function sendServerRequest(
       }
       signal.throwIfAborted();
       if (now() >= deadline) {
+        send(writeNotification("notifications/cancelled", { requestId: id, reason: "Timeout" }));
         throw new RpcError(INTERNAL_ERROR, `Timeout: the client did not answer ${method}`);
       }
       let timer: ReturnType<typeof setTimeout> | undefined;

@@ -19,7 +19,7 @@ const session: Session = {
 /** Sends a request to the client, on a store that can fail to read responses. */
 async function sendRequest() {
   const inner = memoryStore();
-  const state = { isDown: false };
+  const state = { isDown: false, now: Date.now() };
   const store: Store = {
     guarantees: inner.guarantees,
     async get(key) {
@@ -39,22 +39,26 @@ async function sendRequest() {
     wake = () => listener(undefined);
     return listen.call(wakeups, topic, listener);
   };
-  const options = { store, wakeups, now: Date.now };
+  const options = { store, wakeups, now: () => state.now };
   const cancel = new AbortController();
   const sent = Promise.withResolvers<string>();
+  const messages: Record<string, unknown>[] = [];
   const result = sendServerRequest(
     options,
     session,
     undefined,
     "roots/list",
     undefined,
-    sent.resolve,
+    (json) => {
+      messages.push(JSON.parse(json));
+      sent.resolve(json);
+    },
     cancel.signal,
   );
   const { id } = JSON.parse(await sent.promise);
   const answer = (members: object) =>
     acceptClientResponse(options, session, undefined, { kind: "response", id, ...members } as never);
-  return { result, answer, cancel, state, inner, wake: () => wake() };
+  return { result, answer, cancel, messages, state, inner, wake: () => wake() };
 }
 
 const reasonOf = (promise: Promise<unknown>) => promise.then(() => undefined, (error) => error);
@@ -83,6 +87,17 @@ test("a response after the cancellation of the call is refused", async () => {
   assert.is((await reasonOf(result)).message, "cancelled");
   assert.is(await answer({ result: {} }), false);
   assert.equal(await inner.list([]), []);
+});
+
+test("a request without a response in time is cancelled at the client", async () => {
+  const { result, messages, state, wake } = await sendRequest();
+  state.now += 30 * 60_000;
+  wake();
+  assert.is((await reasonOf(result)).code, -32603);
+  const { method, params } = messages[1]!;
+  assert.is(method, "notifications/cancelled");
+  assert.is((params as { requestId: unknown }).requestId, messages[0]!.id);
+  assert.is(messages.length, 2);
 });
 
 test("an error response rejects the request with the client's code and message", async () => {

@@ -6,7 +6,7 @@
 import { randomId } from "../../crypto/secret.ts";
 import { INTERNAL_ERROR, RpcError } from "../../jsonrpc/error.ts";
 import { type ClientResponse } from "../../jsonrpc/message.ts";
-import { writeRequest } from "../../jsonrpc/server_message.ts";
+import { writeNotification, writeRequest } from "../../jsonrpc/server_message.ts";
 import { toClientError } from "../input/server_request.ts";
 
 /** A request that has no response yet. */
@@ -34,9 +34,13 @@ export class ClientRequests {
       if (this.#isOver) return reject(disconnectedBefore(method));
       const id = randomId("");
       this.#pending.set(id, { method, resolve, reject });
-      signal.addEventListener("abort", () => this.#pending.delete(id) && reject(signal.reason), {
-        once: true,
-      });
+      const onAbort = (): void => {
+        if (!this.#pending.delete(id)) return;
+        reject(signal.reason);
+        // The client may still be asking its user.
+        if (!this.#isOver) this.#write(writeNotification("notifications/cancelled", { requestId: id }));
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
       this.#write(writeRequest(id, method, params));
     });
   }

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { tool } from "../definition/define.ts";
 import { DEFINITIONS, newServer } from "../test_server.ts";
+import { until } from "../../test_until.ts";
 import { watchedStore } from "../instances/test_watched_store.ts";
 import { ask, asks, exchange, hello, ids, listen, ping } from "./test_stdio.ts";
 
@@ -104,6 +105,34 @@ test("a line with invalid UTF-8 gets -32700, and the next line is read", async (
       ]);
     }
   }
+});
+
+test("the end of a call cancels the request to the client that it waits for", async () => {
+  const { server } = newServer({ definitions: [asks] });
+  const input = new TransformStream<Uint8Array, Uint8Array>();
+  const feed = input.writable.getWriter();
+  const messages: Record<string, unknown>[] = [];
+  const output = new WritableStream<Uint8Array>({
+    write(chunk) {
+      for (const line of new TextDecoder().decode(chunk).trimEnd().split("\n")) {
+        messages.push(JSON.parse(line));
+      }
+    },
+  });
+  const served = server.serveStdio(input.readable, output, undefined);
+  const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } };
+  await feed.write(new TextEncoder().encode(hello + ask));
+  const request = await until(() => messages.find(({ method }) => method === "roots/list"));
+  await feed.write(new TextEncoder().encode(JSON.stringify(cancel) + "\n"));
+  await until(() => messages.length === 3);
+  assert.equal(messages[2], {
+    jsonrpc: "2.0",
+    method: "notifications/cancelled",
+    params: { requestId: request.id },
+  });
+  await feed.close();
+  await served;
+  assert.is(messages.length, 3);
 });
 
 test("a null error is an error response", async () => {
