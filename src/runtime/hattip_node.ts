@@ -63,6 +63,8 @@ export async function serve(handler: FetchHandler, options: ServeOptions = {}): 
     ServerResponse: FixedResponse,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    // As the other entries: without it Node drops a second Authorization or Host field.
+    joinDuplicateHeaders: true,
   };
   const listener: RequestListener<typeof IncomingMessage, typeof FixedResponse> = (request, response) => {
     if (!fixRequest(request, response)) return void send(response, malformedTargetResponse());

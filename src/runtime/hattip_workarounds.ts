@@ -39,10 +39,9 @@ export function fixRequest(request: IncomingMessage, response: ServerResponse): 
 }
 
 function fixTarget(request: IncomingMessage): boolean {
-  const { headers, method, rawHeaders, socket, url = "/" } = request;
-  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host").length;
+  const { headers, method, socket, url = "/" } = request;
   // A `Request` cannot have this method.
-  if (method === "TRACE" || hosts > 1 || headers.host !== undefined && !isHost(headers.host)) return false;
+  if (method === "TRACE" || headers.host !== undefined && !isHost(headers.host)) return false;
   // HTTP/1.0 needs no Host.
   headers.host ??= `127.0.0.1:${socket.localPort}`;
   if (url.startsWith("/")) return true;

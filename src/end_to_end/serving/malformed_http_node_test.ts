@@ -102,6 +102,23 @@ for (const [name, serve] of Object.entries(entries)) {
     assert.match(await sendRaw(server.port, get("/", `${host}\r\nHost: b`)), /^HTTP\/1\.1 400/);
   });
 
+  test("two fields of one name reach the handler as both, never as one of them", async () => {
+    const echo = await serve({
+      fetch: ({ headers }) =>
+        Response.json(
+          ["authorization", "content-type", "cookie", "x-api-key"].map((each) => headers.get(each)),
+        ),
+    }, { port: 0 });
+    const fields = ["Authorization: Bearer", "Content-Type:", "Cookie:", "X-Api-Key:"]
+      .map((each) => `${each} a\r\n${each} b\r\n`).join("");
+    const answer = await sendRaw(
+      echo.port,
+      `GET / HTTP/1.1\r\nHost: a\r\n${fields}Connection: close\r\n\r\n`,
+    );
+    assert.equal(JSON.parse(/\[.*\]/.exec(answer)![0]), ["Bearer a, Bearer b", "a, b", "a; b", "a, b"]);
+    await echo.close();
+  });
+
   test("an interrupted upload is not a fault; other requests are answered", async () => {
     faults.length = 0;
     await new Promise<void>((resolve) => {
