@@ -59,6 +59,37 @@ test("records are found by type, by what they are about, and by time", async () 
   assert.is((await refuse("listAudit", { page: "x" }))[0], 400);
 });
 
+test("records since a time are found behind older ones that were written later, as after an outage", async () => {
+  const store = memoryStore();
+  const audit = createAudit({ store, now: () => START });
+  const hours = (count: number) => START - count * 3_600_000;
+  // The last one is in a group with an older one behind it.
+  for (
+    const [time, isEnd] of [[hours(5), false], [hours(0), true], [hours(3), true], [hours(0), false], [
+      hours(3),
+      true,
+    ]] as const
+  ) {
+    audit.add({ type: "login_succeeded", user: "user_1" }, undefined, time);
+    if (isEnd) await audit.flush();
+  }
+  await audit.close();
+  const { call } = newAdmin(store, { now: () => START });
+  const since = new Date(START).toISOString();
+  const { data, has_more } = await call("listAudit", { since });
+  assert.equal([data.map(({ number }: Named) => number), has_more], [[4, 2], false]);
+  assert.equal((await call("exportAudit", { since })).data.map(({ first }: { first: number }) => first), [
+    1,
+    4,
+  ]);
+  // A page that ends at its limit has more only where another record is found.
+  assert.is((await call("listAudit", { since, limit: 2 })).next_page, null);
+  const { next_page: page } = await call("listAudit", { since, limit: 1 });
+  assert.equal((await call("listAudit", { since, limit: 1, page })).data.map(({ number }: Named) => number), [
+    2,
+  ]);
+});
+
 test("calls of tools are listed with their result", async () => {
   const { call } = await newTrail();
   const odd = (await call("listToolCalls", { tool: "odd", limit: 100 })).data;

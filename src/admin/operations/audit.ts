@@ -16,7 +16,10 @@ const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 /** Records that one request reads. A page can have fewer members than its limit, or none, and still have a next page. */
 const MAX_READ = 20_000;
-/** How much clocks of instances may differ: their records are nearly in the order of their times. */
+/**
+ * How much clocks of instances may differ. Records that waited for the end of an outage, or were written by a wrong clock, are
+ * further from the order of their times.
+ */
 export const MAX_CLOCK_DIFFERENCE_MS = 3600_000;
 
 /** A record in an answer. */
@@ -179,13 +182,19 @@ async function listRecords<Member>(
   const data: Member[] = [];
   let left = MAX_READ;
   let last = before;
+  let isBeforeWindow = true;
   for await (const records of readAuditGroupsBackwards(store, before)) {
     for (const record of records.reverse()) {
       if (record.number >= before) continue;
-      if (record.time < from - MAX_CLOCK_DIFFERENCE_MS) return { data, has_more: false, next_page: null };
-      if (data.length === limit || left-- === 0) return { data, has_more: true, next_page: String(last) };
+      const isWanted = record.time >= from && record.time <= to && isFound(record);
+      if (isWanted && data.length === limit || left-- === 0) {
+        // Among so many, none was close to the window: what is before them is older.
+        if (isBeforeWindow) return { data, has_more: false, next_page: null };
+        return { data, has_more: true, next_page: String(last) };
+      }
       last = record.number;
-      if (record.time >= from && record.time <= to && isFound(record)) data.push(toMember(record));
+      isBeforeWindow &&= record.time < from - MAX_CLOCK_DIFFERENCE_MS;
+      if (isWanted) data.push(toMember(record));
     }
   }
   return { data, has_more: false, next_page: null };

@@ -45,7 +45,7 @@ export const exportAudit: AdminOperation<AuditExportQuery, Page<NumberedGroup>> 
         return { data, has_more: true, next_page: String(after) };
       }
       after = group.first;
-      if (lastTime(group.text) < from) continue;
+      if (!hasRecordFrom(group.text, from)) continue;
       characters += group.text.length;
       data.push(group);
     }
@@ -53,9 +53,10 @@ export const exportAudit: AdminOperation<AuditExportQuery, Page<NumberedGroup>> 
   },
 };
 
-/** Of the last record; later than any for one that cannot be read. */
-function lastTime(text: string): number {
-  return Number(/"time":(\d+)/.exec(text.slice(text.lastIndexOf("\n")))?.[1] ?? Infinity);
+/** Records of a group need not be in the order of their times. One that cannot be read counts. */
+function hasRecordFrom(text: string, from: number): boolean {
+  const [, ...records] = text.split("\n");
+  return records.some((record) => !(Number(/^{"number":\d+,"time":(\d+)/.exec(record)?.[1]) < from));
 }
 
 /** What a verification found. */
