@@ -32,6 +32,8 @@ export const CHECK_FAILED: RegExp = /every_check_holds/;
 
 /** Both engines refuse rows of more than two megabytes; a row also has a key and other columns. */
 const MAX_VALUE_BYTES = 1_900_000;
+/** Of the texts of one statement: up to 3 bytes each. */
+const MAX_BATCH_CHARACTERS = MAX_VALUE_BYTES / 4;
 const COLUMNS = "key, value, bytes, version, expires FROM record";
 const alive = (parameter: string) => `(expires IS NULL OR expires > ${parameter})`;
 
@@ -88,22 +90,26 @@ export function commitStatements({ check = [], set = [], remove = [] }: Commit, 
   for (const [id, { value, expires }] of puts) {
     const until = expires === undefined ? null : Math.ceil(expires);
     const content = value instanceof Uint8Array ? value : JSON.stringify(value);
-    if (content.length > MAX_VALUE_BYTES) {
-      throw new RangeError(
-        `A value in this store must be at most ${MAX_VALUE_BYTES} bytes, but has ${content.length}`,
-      );
+    const isText = typeof content === "string";
+    const size = isText && 3 * content.length > MAX_VALUE_BYTES
+      ? new TextEncoder().encode(content).length
+      : content.length;
+    if (size > MAX_VALUE_BYTES) {
+      throw new RangeError(`A value in this store must be at most ${MAX_VALUE_BYTES} bytes, but has ${size}`);
     }
-    if (content instanceof Uint8Array) {
+    // Parameters have the size limit of rows, and in JSON a text can be twice as long.
+    if (!isText || content.length > MAX_BATCH_CHARACTERS) {
       statements.push([
-        "INSERT OR REPLACE INTO record (key, bytes, version, expires) VALUES (?1, ?2, (SELECT version FROM sequence), ?3)",
+        `INSERT OR REPLACE INTO record (key, ${
+          isText ? "value" : "bytes"
+        }, version, expires) VALUES (?1, ?2, (SELECT version FROM sequence), ?3)`,
         id,
         content,
         until,
       ]);
       continue;
     }
-    // Parameters have a size limit too.
-    if (length + content.length > MAX_VALUE_BYTES / 4) flush();
+    if (length + content.length > MAX_BATCH_CHARACTERS) flush();
     texts.push([id, content, until]);
     length += content.length + id.length;
   }

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { StoreUnavailableError } from "../store.ts";
+import { type Put, StoreUnavailableError } from "../store.ts";
+import { commitStatements } from "./cloudflare_rows.ts";
 import { type D1Binding, d1Store } from "./d1.ts";
 
 const test = suite("store/d1");
@@ -36,6 +37,30 @@ test("each error that a retry can solve says that the store is unavailable", asy
   }
   const error = await failing("D1_ERROR: no such column: x").get(["k"]).catch((error) => error);
   assert.not.instance(error, StoreUnavailableError);
+});
+
+test("the size of a text is that of its UTF-8, and no parameter is larger than a row", () => {
+  const large: readonly Put[] = [
+    { key: ["ascii"], value: "a".repeat(1_899_990) },
+    { key: ["quotes"], value: '"'.repeat(949_990) },
+    { key: ["quotes", 2], value: '"'.repeat(230_000) },
+    { key: ["utf-8"], value: "\u20ac".repeat(633_330) },
+    { key: ["bytes"], value: new Uint8Array(1_900_000) },
+  ];
+  const encoder = new TextEncoder();
+  for (const [, ...parameters] of commitStatements({ set: large }, 0)) {
+    for (const each of parameters) {
+      const size = typeof each === "string"
+        ? encoder.encode(each).length
+        : (each as Uint8Array | null)?.length ?? 0;
+      assert.ok(size < 2_000_000, String(size));
+    }
+  }
+  const tooLarge = { key: ["k"], value: "\u20ac".repeat(633_340) };
+  assert.throws(
+    () => commitStatements({ set: [tooLarge] }, 0),
+    (error: unknown) => error instanceof RangeError,
+  );
 });
 
 test("a change before the first poll that succeeds is reported", async () => {
