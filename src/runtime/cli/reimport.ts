@@ -13,6 +13,7 @@ import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect, stripVTControlCharacters } from "node:util";
 import { resolveUserModules } from "./module_resolution.ts";
+import { WatchedFiles } from "./serve/watch_files.ts";
 
 export interface Importer {
   /** The module as it is now. Throws what the runtime or the module throws. */
@@ -20,7 +21,7 @@ export interface Importer {
   /** What was thrown, for people: the message, and where in the module's files it was thrown. */
   describe(thrown: unknown): string;
   /** Absolute paths of the module and of what it imports or imported, as far as the runtime reports them. */
-  readonly files: ReadonlySet<string>;
+  readonly files: WatchedFiles;
 }
 
 /** Marks a URL as the user's module, or as imported by it. */
@@ -35,7 +36,7 @@ const TRIVET_FOLDER = fileURLToPath(new URL("../../", import.meta.url));
 export function createImporter(path: string, isReloaded: boolean): Importer {
   const { href } = pathToFileURL(path);
   const { cache } = createRequire(import.meta.url);
-  const files = new Set([path]);
+  const files = new WatchedFiles(path);
   resolveUserModules(isOwn);
   // Deno with hooks cannot resolve what a CommonJS module requires; deleting from its cache is enough there.
   const needsHooks = !("Deno" in globalThis && /\.c[jt]s$/.test(path));
@@ -58,7 +59,7 @@ export function createImporter(path: string, isReloaded: boolean): Importer {
 }
 
 /** Marks what a marked module imports, so that it is loaded again too, and adds its files. */
-function followImports(files: Set<string>): void {
+function followImports(files: WatchedFiles): void {
   nodeModule.registerHooks?.({
     resolve(specifier, context, next) {
       const mark = MARK.exec(context.parentURL ?? "")?.[0].slice(1);
@@ -78,7 +79,7 @@ function isOwn(file: string): boolean {
   return !file.includes(`${sep}node_modules${sep}`) && !file.startsWith(TRIVET_FOLDER);
 }
 
-function describe(thrown: unknown, files: ReadonlySet<string>): string {
+function describe(thrown: unknown, files: WatchedFiles): string {
   const { message, stack, position, errors } = thrown as {
     message?: string;
     stack?: string;
@@ -96,7 +97,7 @@ function describe(thrown: unknown, files: ReadonlySet<string>): string {
 }
 
 /** Where a file has a syntax error: Node prints the place for an ES module only on a terminal. */
-function findSyntaxError(files: ReadonlySet<string>): readonly string[] {
+function findSyntaxError(files: WatchedFiles): readonly string[] {
   if (process.versions.bun !== undefined || "Deno" in globalThis) return [];
   for (const file of files) {
     if (!/\.[cm]?[jt]s$/.test(file) || !existsSync(file)) continue;

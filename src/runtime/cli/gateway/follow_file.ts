@@ -19,10 +19,10 @@ export function followGatewayFile(
   report: (message: string) => void,
 ): () => void {
   if (!file) return () => {};
-  const { path, content: { policy, hold, mcpServers } } = file;
+  const { path, watched, content: { policy, hold, mcpServers } } = file;
   /** What the gateway has: each change is kept as done, since one that follows may fail. */
   const current: Record<string, McpServer> = { ...mcpServers };
-  return watchFiles([path], async () => {
+  return watchFiles(watched, async () => {
     try {
       const next = readGatewayFile(path);
       const { added, removed } = compare(current, next.mcpServers);

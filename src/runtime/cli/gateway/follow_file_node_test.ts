@@ -43,4 +43,19 @@ test("a change that fails is undone with the file, and a prefix passes to a serv
   }
 });
 
+test("a change between the first read and the begin of the watch is followed", async () => {
+  const path = join(root, "early.json");
+  writeFileSync(path, JSON.stringify({ mcpServers: {} }));
+  const command = createGateway(path, () => {});
+  writeFileSync(path, JSON.stringify({ mcpServers: { a: server("a") } }));
+  const added: string[] = [];
+  const gateway = { add: (name: string) => void added.push(name), remove: () => Promise.resolve(false) };
+  const stop = followGatewayFile(command, gateway, () => {});
+  try {
+    await until(() => added.length === 1);
+  } finally {
+    stop();
+  }
+});
+
 test.run();

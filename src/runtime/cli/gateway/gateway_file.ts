@@ -19,6 +19,7 @@ import { launchProcess } from "../../launch_process.ts";
 import { readServerContent } from "../mcp/server_file.ts";
 import { findMisspelled } from "../nearest.ts";
 import { UsageError } from "../output.ts";
+import { WatchedFiles } from "../serve/watch_files.ts";
 
 /** The members of the file that are read. Others are those of MCP clients. */
 const MEMBERS: readonly string[] = ["mcpServers", "servers", "policy", "hold"];
@@ -32,7 +33,9 @@ export interface GatewayFile extends Pick<GatewayOptions, "policy" | "hold"> {
 export interface CommandGateway {
   readonly option: GatewayOption;
   /** The file, and what it had at the start. */
-  readonly file: { readonly path: string; readonly content: GatewayFile } | undefined;
+  readonly file:
+    | { readonly path: string; readonly content: GatewayFile; readonly watched: WatchedFiles }
+    | undefined;
 }
 
 /**
@@ -46,6 +49,9 @@ export function createGateway(
   onStderr: (upstream: string, line: string) => void,
 ): CommandGateway {
   if (!("Deno" in globalThis) && !("Bun" in globalThis)) useFetch(lazyFetch);
+  // Before the file is read.
+  const watched = new WatchedFiles();
+  if (path !== undefined) watched.add(path);
   const content = path === undefined ? { mcpServers: {} } : readGatewayFile(path);
   const option = gateway({
     ...content,
@@ -53,7 +59,7 @@ export function createGateway(
     variable: readVariable,
     onStderr,
   });
-  return { option, file: path === undefined ? undefined : { path, content } };
+  return { option, file: path === undefined ? undefined : { path, content, watched } };
 }
 
 let loading: Promise<typeof import("../../node/node_fetch.ts")> | undefined;

@@ -10,7 +10,7 @@ import { createSecureContext } from "node:tls";
 import { describeError, type Log } from "../../../observability/log.ts";
 import type { RunningServer, TlsCertificate } from "../../server.ts";
 import { UsageError } from "../output.ts";
-import { watchFiles } from "./watch_files.ts";
+import { WatchedFiles, watchFiles } from "./watch_files.ts";
 import { describeFileError } from "../file_error.ts";
 
 export interface TlsFiles {
@@ -42,10 +42,11 @@ export function readTls(
     throw new UsageError("--tls-cert and --tls-key need each other");
   }
   const read = (): TlsCertificate => {
-    const files = { certificate: readPem("--tls-cert", certificate), key: readPem("--tls-key", key) };
-    checkPair(files);
-    return files;
+    const pair = { certificate: readPem("--tls-cert", certificate), key: readPem("--tls-key", key) };
+    checkPair(pair);
+    return pair;
   };
+  const files = new WatchedFiles(certificate, key);
   let current = read();
   if (process.platform !== "win32" && (statOf(key)?.mode ?? 0) & FOR_OTHERS) {
     onWarning(`Other users of this machine can read the private key "${key}". Set its mode to 0600`);
@@ -59,7 +60,7 @@ export function readTls(
       return current;
     },
     watch: (server, log) =>
-      watchFiles([certificate, key], async () => {
+      watchFiles(files, async () => {
         try {
           const next = read();
           await server.replaceCertificate(next);

@@ -9,6 +9,7 @@ import type { Definition } from "../../../mcp/definition/definition.ts";
 import type { Store } from "../../../store/store.ts";
 import { UsageError } from "../output.ts";
 import { createImporter } from "../reimport.ts";
+import type { WatchedFiles } from "./watch_files.ts";
 
 export const MODULE_HELP =
   `MODULE is a TypeScript or JavaScript file. The server offers all that it exports: what tool(),
@@ -33,7 +34,7 @@ export interface ToolModule {
   /** Its path, as the user gave it. */
   readonly name: string;
   /** Absolute paths of the files that it consists of. */
-  readonly files: ReadonlySet<string>;
+  readonly files: WatchedFiles;
   /** Whether it is loaded again when they change. */
   readonly isWatched: boolean;
   /** Its definitions as it is now. @throws {Error} naming what is wrong with it */

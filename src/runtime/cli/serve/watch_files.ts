@@ -8,30 +8,47 @@ import { statSync } from "node:fs";
 
 const POLL_INTERVAL_MS = 200;
 
+/** Files with their states when they were added: add them before they are read, so that no later change is missed. */
+export class WatchedFiles {
+  readonly #states = new Map<string, string>();
+
+  constructor(...files: readonly string[]) {
+    for (const file of files) this.add(file);
+  }
+
+  /** Does nothing for a file that it has. */
+  add(file: string): void {
+    if (!this.#states.has(file)) this.#states.set(file, stateOf(file));
+  }
+
+  [Symbol.iterator](): Iterator<string> {
+    return this.#states.keys();
+  }
+
+  /** Whether a file has changed since the call before, or since it was added. */
+  poll(): boolean {
+    let changed = false;
+    for (const [file, before] of this.#states) {
+      const now = stateOf(file);
+      changed ||= before !== now;
+      this.#states.set(file, now);
+    }
+    return changed;
+  }
+}
+
 /**
  * Calls `onChange` when files have been changed, created or removed, and have then stayed the same for one poll.
- * @param files read at each poll; files that are added later are watched from then on
+ * @param files more can be added later
  * @param onChange must not reject; there is no poll while it runs
  * @returns the function that stops it
  */
-export function watchFiles(files: Iterable<string>, onChange: () => Promise<void>): () => void {
-  const seen = new Map<string, string>();
-  /** Whether a file that was seen before has changed. */
-  const poll = (): boolean => {
-    let changed = false;
-    for (const file of files) {
-      const now = stateOf(file);
-      changed ||= seen.has(file) && seen.get(file) !== now;
-      seen.set(file, now);
-    }
-    return changed;
-  };
-  poll();
+export function watchFiles(files: WatchedFiles, onChange: () => Promise<void>): () => void {
   let isChanging = false;
   let isRunning = false;
   const timer = setInterval(async () => {
     if (isRunning) return;
-    if (poll()) isChanging = true;
+    if (files.poll()) isChanging = true;
     else if (isChanging) {
       isChanging = false;
       isRunning = true;
