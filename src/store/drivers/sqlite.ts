@@ -12,8 +12,9 @@ import { PeriodicTasks } from "../periodic_tasks.ts";
 import { ensureFormatSync, FORMAT_VERSION, type FormatOptions } from "../format.ts";
 import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
 import { databaseFile, emitWarning, protectDatabase } from "./sqlite/file.ts";
-import { attempt, explain, prepare, type Prepared, type Row, toEntry } from "./sqlite/rows.ts";
-import { emptyLog, openDatabase, readUserVersion, tryRollback } from "./sqlite/open.ts";
+import { CommitQueue } from "./sqlite/commit_queue.ts";
+import { attempt, type Prepared, type Row, toEntry } from "./sqlite/rows.ts";
+import { emptyLog, openDatabase, readUserVersion, stopBriefly } from "./sqlite/open.ts";
 import { prepareSweep } from "./sqlite/sweep.ts";
 import { SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
 import {
@@ -61,22 +62,6 @@ const NAMES: Names<SqliteOptions> = {
   monotonic: "function",
 };
 
-interface Waiting {
-  readonly prepared: Prepared;
-  readonly resolve: (done: boolean) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
-/** The maximum size of the values in one shared transaction, so that no other work waits long for it. */
-const MAX_GROUP_BYTES = 4 * 1024 * 1024;
-/** The page cache: SQLite's default. */
-const CACHE_KILOBYTES = 2000;
-/**
- * The page cache while a commit with so large values is written. Nothing reads the pages of these values again soon, and they
- * would replace all others: an upload of 8 MB on Bun takes 12 to 13 MB so, and 14 to 16 without.
- */
-const LARGE_COMMIT_BYTES = 64 * 1024;
-const LARGE_COMMIT_CACHE_KILOBYTES = 512;
 /** How often a watcher polls for commits of other processes. */
 const POLL_INTERVAL_MS = 250;
 
@@ -103,7 +88,8 @@ class SqliteStore implements Store {
   #nextVersion: StatementSync;
   #sweepSome: (now: number) => number;
   #dataVersion: StatementSync;
-  #waiting: Waiting[] = [];
+  readonly #commits: CommitQueue;
+  readonly #busyTimeout: number;
   #watchers = new Watchers();
   #seenDataVersion = 0;
   #isPolling = false;
@@ -116,6 +102,7 @@ class SqliteStore implements Store {
     const durable = checkOneOf("sqliteStore.durable", options.durable, "power", "process");
     const busyTimeout = checkWhole("sqliteStore.busyTimeout", options.busyTimeout ?? 5000, 0);
     const sweepEvery = checkWhole("sqliteStore.sweepEvery", options.sweepEvery ?? 60_000, 1);
+    this.#busyTimeout = busyTimeout;
     const checkpointEvery = checkWhole("sqliteStore.checkpointEvery", options.checkpointEvery ?? 60_000, 1);
     const file = databaseFile(path);
     this.guarantees = { atomic: true, readYourWrites: true, durable: file === undefined ? "none" : durable };
@@ -146,6 +133,12 @@ class SqliteStore implements Store {
       database.close();
       throw error;
     }
+    this.#commits = new CommitQueue(
+      database,
+      busyTimeout,
+      (commit) => this.#apply(commit),
+      ({ changed }) => this.#watchers.size > 0 && this.#watchers.changed(changed),
+    );
     this.#tasks.every(sweepEvery, () => this.sweep());
     if (file !== undefined) this.#tasks.every(checkpointEvery, async () => emptyLog(database, busyTimeout));
   }
@@ -188,11 +181,7 @@ class SqliteStore implements Store {
 
   commit(commit: Commit): Promise<boolean> {
     if (this.#closed) return Promise.reject(new StoreClosedError());
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ prepared: prepare(commit), resolve, reject });
-      // After the current input events: commits that arrive in them join the same transaction.
-      if (this.#waiting.length === 1) setImmediate(() => this.#flush());
-    });
+    return this.#commits.add(commit);
   }
 
   watch(prefix: Key): ReadableStream<readonly Key[]> {
@@ -208,7 +197,9 @@ class SqliteStore implements Store {
     if (!this.#guard.maySweep()) return 0;
     let removed = 0;
     while (!this.#closed) {
-      const count = attempt(() => this.#sweepSome(this.#now()));
+      const count = attempt(() =>
+        stopBriefly(this.#database, this.#busyTimeout, () => this.#sweepSome(this.#now()))
+      );
       removed += count;
       if (count < SWEEP_BATCH_RECORDS) break;
       // Lets requests run between two batches.
@@ -219,58 +210,13 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     if (this.#closed) return;
-    while (this.#waiting.length > 0) this.#flush();
+    this.#commits.finish();
     this.#closed = true;
     this.#tasks.stop();
     this.#watchers.close();
     // SQLite does this when the last connection closes, but the command line may have another connection.
     emptyLog(this.#database, 0);
     this.#database.close();
-  }
-
-  /** Takes the commits for the next transaction; the others wait for the one after it. */
-  #nextGroup(): Waiting[] {
-    let bytes = 0;
-    const end = this.#waiting.findIndex(({ prepared }, i) =>
-      (bytes += prepared.bytes) > MAX_GROUP_BYTES && i > 0
-    );
-    const group = this.#waiting.splice(0, end === -1 ? Infinity : end);
-    if (end !== -1) setImmediate(() => this.#flush());
-    return group;
-  }
-
-  /** Runs waiting commits in one transaction, then acknowledges them. */
-  #flush(): void {
-    if (this.#waiting.length === 0 || this.#closed) return;
-    const waiting = this.#nextGroup();
-    const isLarge = waiting.some(({ prepared }) => prepared.bytes >= LARGE_COMMIT_BYTES);
-    let outcomes: boolean[];
-    try {
-      if (isLarge) this.#limitCache(LARGE_COMMIT_CACHE_KILOBYTES);
-      this.#database.exec("BEGIN IMMEDIATE");
-      try {
-        outcomes = waiting.map(({ prepared }) => this.#apply(prepared));
-        this.#database.exec("COMMIT");
-      } catch (error) {
-        // SQLite rolls back by itself on a full disk, but not on other errors.
-        if (this.#database.isTransaction ?? true) tryRollback(this.#database);
-        throw error;
-      }
-    } catch (error) {
-      for (const { reject } of waiting) reject(explain(error));
-      return;
-    } finally {
-      if (isLarge) this.#limitCache(CACHE_KILOBYTES);
-    }
-    waiting.forEach(({ prepared, resolve }, i) => {
-      resolve(outcomes[i]!);
-      if (outcomes[i] && this.#watchers.size > 0) this.#watchers.changed(prepared.changed);
-    });
-  }
-
-  /** Pages that fit no more leave the cache at once; those of an open transaction go to the log early. */
-  #limitCache(kilobytes: number): void {
-    this.#database.exec(`PRAGMA cache_size = -${kilobytes}`);
   }
 
   #apply({ check, set, remove }: Prepared): boolean {

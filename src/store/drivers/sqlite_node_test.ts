@@ -80,6 +80,19 @@ test("a commit while another connection holds the lock gets StoreUnavailableErro
   await store.close();
 });
 
+test("a commit waits for the lock of another process while the event loop goes on", async () => {
+  const file = newFile();
+  const store = sqliteStore(file);
+  const other = new DatabaseSync(file);
+  other.exec("BEGIN IMMEDIATE");
+  const committed = [1, 2].map((value) => store.commit({ set: [{ key: ["k", value], value }] }));
+  // A process that stops for its lock could not release this one.
+  setTimeout(() => other.exec("COMMIT"), 100);
+  assert.equal(await Promise.all(committed), [true, true]);
+  other.close();
+  await store.close();
+});
+
 test("a read that meets a disk error gets StoreUnavailableError, any other error stays as it is", async () => {
   const store = sqliteStore(newFile());
   const { get, all, run } = StatementSync.prototype;
@@ -141,23 +154,25 @@ test("a clock jump during a sweep removes no record, which is readable after the
 
 test("the page cache is small while a commit with a value of 64 KiB is written, also one that fails", async () => {
   const sizes: unknown[] = [];
+  let fails = false;
   const { exec } = DatabaseSync.prototype;
   DatabaseSync.prototype.exec = function (sql) {
-    if (sql.startsWith("BEGIN")) sizes.push(this.prepare("PRAGMA cache_size").get()!.cache_size);
+    if (sql === "COMMIT") {
+      sizes.push(this.prepare("PRAGMA cache_size").get()!.cache_size);
+      if (fails) throw new Error("disk I/O error");
+    }
     exec.call(this, sql);
   };
-  const file = newFile();
-  const store = sqliteStore(file, { busyTimeout: 0 });
+  const store = sqliteStore(newFile());
   const commitBytes = (length: number) =>
     store.commit({ set: [{ key: ["k"], value: new Uint8Array(length) }] });
   try {
     await commitBytes(65_535);
     await commitBytes(65_536);
     await commitBytes(65_535);
-    const other = new DatabaseSync(file);
-    exec.call(other, "BEGIN IMMEDIATE");
+    fails = true;
     await commitBytes(65_536).then(() => assert.unreachable(), () => {});
-    other.close();
+    fails = false;
     await commitBytes(1);
   } finally {
     DatabaseSync.prototype.exec = exec;

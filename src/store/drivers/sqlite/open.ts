@@ -129,12 +129,36 @@ export function readUserVersion(database: DatabaseSync): number {
  * @param busyTimeout the timeout to restore, in milliseconds
  */
 export function emptyLog(database: DatabaseSync, busyTimeout: number): void {
-  database.exec("PRAGMA busy_timeout = 0");
   try {
-    database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+    withBusyTimeout(
+      database,
+      0,
+      busyTimeout,
+      () => database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get(),
+    );
   } catch {
     // The next commit reports a disk that is full or fails.
+  }
+}
+
+/** How long the process stops for the lock: most commits of another one are shorter. */
+const LOCK_WAIT_MS = 20;
+
+/** Runs work that needs the lock of writers, for which SQLite stops the whole process. @param busyTimeout the timeout to restore */
+export function stopBriefly<Result>(database: DatabaseSync, busyTimeout: number, work: () => Result): Result {
+  return withBusyTimeout(database, Math.min(LOCK_WAIT_MS, busyTimeout), busyTimeout, work);
+}
+
+function withBusyTimeout<Result>(
+  database: DatabaseSync,
+  milliseconds: number,
+  before: number,
+  work: () => Result,
+): Result {
+  database.exec(`PRAGMA busy_timeout = ${Math.trunc(milliseconds)}`);
+  try {
+    return work();
   } finally {
-    database.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeout)}`);
+    database.exec(`PRAGMA busy_timeout = ${Math.trunc(before)}`);
   }
 }

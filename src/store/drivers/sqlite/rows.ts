@@ -65,6 +65,12 @@ export function explain(error: unknown): unknown {
     : error;
 }
 
+/** Whether another process has the lock. */
+export function isLocked(error: unknown): boolean {
+  const { errcode, message } = error as { errcode?: number; message?: string };
+  return errcode === undefined ? /is locked/.test(String(message)) : (errcode & 0xff) === 5;
+}
+
 /** The result of work. @throws what {@linkcode explain} makes of its error */
 export function attempt<Result>(work: () => Result): Result {
   try {
