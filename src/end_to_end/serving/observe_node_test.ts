@@ -102,6 +102,8 @@ test("health, readiness and metrics have a port of their own; /metrics is not on
     for (const base of [url, metrics]) {
       assert.is((await fetch(base + "/healthz")).status, 200);
       assert.is((await fetch(base + "/readyz")).status, 200);
+      // Load balancers and monitors may add a query.
+      assert.is((await fetch(base + "/readyz?from=balancer")).status, 200);
     }
     assert.is((await fetch(url + "/metrics")).status, 404);
     assert.is((await fetch(metrics + "/login")).status, 404);

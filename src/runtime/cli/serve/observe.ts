@@ -61,6 +61,9 @@ export interface Observers {
   close(): Promise<void>;
 }
 
+/** Of health and metrics. */
+const OWN_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
+
 /** The log of the process. Lines go to standard error, a little later. */
 export interface ServeLog extends Log {
   /**
@@ -204,7 +207,9 @@ export function createObservers(
     wrap: (handler) => ({
       fetch(request: Request, context?: RequestContext) {
         const run = () => requests.run(nextId(), () => handler.fetch(request, context));
-        return isOwnPath(request.url) ? answerOwn(request, true).then((own) => own ?? run()) : run();
+        return OWN_PATHS.has(pathOf(request.url))
+          ? answerOwn(request, true).then((own) => own ?? run())
+          : run();
       },
     }),
     own: {
@@ -217,11 +222,6 @@ export function createObservers(
       });
     },
   };
-}
-
-/** Whether the path may be one of health or metrics: most requests differ in the last letter. */
-function isOwnPath(url: string): boolean {
-  return (url.endsWith("z") || url.endsWith("s")) && /^[^/]*\/\/[^/]*\/(healthz|readyz|metrics)$/.test(url);
 }
 
 /** Logs events; those about an unavailable store once in a while. */
