@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { freePort } from "../../../conformance/runner/target/free_port.ts";
 import { CLI, runtimeCommand, startTrivet, temporaryFolder, trivet } from "../test_process.ts";
 import { until } from "../../test_until.ts";
 
@@ -111,6 +113,30 @@ test("health, readiness and metrics have a port of their own; /metrics is not on
     assert.match(text, /^trivet_requests_total\{method="GET",route="other",status="404"\} 1$/m);
     assert.match(text, /^trivet_store_seconds_count\{operation="get"\} \d+$/m);
   } finally {
+    assert.is(await server.stop(), 0);
+  }
+});
+
+test("while the server starts, it is alive and not ready", async () => {
+  const [module, end] = [join(folder.path, "slow.mjs"), join(folder.path, "end")];
+  writeFileSync(
+    module,
+    `import { existsSync } from "node:fs";
+while (!existsSync(${JSON.stringify(end)})) await new Promise((resolve) => setTimeout(resolve, 5));
+export default [];
+`,
+  );
+  const port = await freePort();
+  const status = (path: string) =>
+    fetch(`http://127.0.0.1:${port}${path}`).then((response) => response.status, () => undefined);
+  const starting = startTrivet([module, "--store", "memory", "--no-demo", "--metrics-port", String(port)]);
+  try {
+    assert.is(await until(() => status("/healthz")), 200);
+    assert.is(await status("/readyz"), 503);
+  } finally {
+    writeFileSync(end, "");
+    const server = await starting;
+    assert.is(await status("/readyz"), 200);
     assert.is(await server.stop(), 0);
   }
 });

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { NO_STORE, respondText } from "../../../http/response.ts";
+import { pathOf } from "../../../http/router.ts";
 import type { FetchHandler, RunningServer, ServeOptions } from "../../server.ts";
 
 /**
@@ -34,7 +36,7 @@ export async function listen(
   }
 }
 
-/** A handler whose requests wait until it starts. */
+/** A handler whose requests wait until it starts. Until then it answers health checks: alive, but not ready. */
 export interface LateHandler extends FetchHandler {
   readonly isReady: boolean;
   /** Answers all requests by this handler, also those that wait. */
@@ -48,8 +50,14 @@ export function createLateHandler(): LateHandler {
     get isReady() {
       return handler !== undefined;
     },
-    fetch: (request, context) =>
-      handler ? handler.fetch(request, context) : started.then((handler) => handler.fetch(request, context)),
+    fetch(request, context) {
+      if (handler) return handler.fetch(request, context);
+      // A store that is down can delay the start by many timeouts, in which a process must not count as dead.
+      const path = pathOf(request.url);
+      if (path === "/healthz") return respondText(200, "ok", [NO_STORE]);
+      if (path === "/readyz") return respondText(503, "starting", [NO_STORE]);
+      return started.then((handler) => handler.fetch(request, context));
+    },
     start(given) {
       handler = given;
       resolve(given);

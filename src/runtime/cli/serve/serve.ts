@@ -110,7 +110,6 @@ async function serveStore(
   const basePath = new URL(issuer).pathname.replace(/\/$/, "");
   const observers = createObservers(values, log, opened, basePath, settings.metricsToken);
   const { store } = observers;
-  metricsHandler.start(observers.own);
   let trivet: Trivet | undefined;
   try {
     const definitions = await module?.load({ store }) ?? [];
@@ -134,6 +133,7 @@ async function serveStore(
       knowsProxies: settings.server.trustedProxies !== undefined,
     });
     late.start(observers.wrap(trivet));
+    metricsHandler.start(observers.own);
     const stopWork = await startBackgroundWork(settings, { trivet, server, store, issuer });
     printStart(settings, {
       issuer,
