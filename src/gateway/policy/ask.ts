@@ -1,6 +1,6 @@
 /**
  * Asks the user whether a call may be made: by a form of the client, or on a page of this server. An approval is for one
- * caller, tool and list of arguments, and is used once, unless the user has it remembered.
+ * caller, MCP server, definition of a tool and list of arguments, and is used once, unless the user has it remembered.
  *
  * @module
  */
@@ -15,6 +15,7 @@ import { readDuration } from "./call_limits.ts";
 import type { RecordedUse } from "./call_record.ts";
 import { digestJson } from "./canonical_json.ts";
 import { PolicyError } from "./condition.ts";
+import { digestTool } from "./held/tool_entry.ts";
 import type { PolicyServer } from "./policy_server.ts";
 import type { AskOptions } from "./policy_options.ts";
 import { checkMembers, type Verdict } from "./rules.ts";
@@ -50,7 +51,10 @@ export function createAsk(options: AskOptions, server: PolicyServer): Ask {
     if (!caller) {
       throw new NotApproved("denied", "anonymous", "This call needs the approval of a user who is signed in");
     }
-    const who = [principalKey(caller), definition.upstream ?? "", definition.kind, name];
+    const { upstream, serverDigest, kind } = definition;
+    // Neither another server of this name nor another definition of this tool is what the user allowed.
+    const entry = upstream !== undefined && kind === "tool" ? digestTool(definition)?.digest : undefined;
+    const who = [principalKey(caller), upstream ?? "", serverDigest ?? "", kind, name, entry ?? ""];
     let digest: string;
     try {
       digest = digestJson([...who, input ?? null]);

@@ -10,6 +10,8 @@ import { parseUriTemplate } from "../../mcp/definition/uri/uri_expression.ts";
 export type OfferedDefinition = Definition & {
   /** The name of the MCP server; absent for what this server offers itself. */
   readonly upstream?: string;
+  /** Differs when another MCP server gets that name. */
+  readonly serverDigest?: string;
   /** Its name or URI there. */
   readonly originalName?: string;
   /** Whether the gateway made it for the MCP server, which does not have it. */

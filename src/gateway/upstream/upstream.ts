@@ -11,7 +11,7 @@ import { type ListName, McpError } from "../../mcp_client/client.ts";
 import type { UpstreamAccess } from "../credentials/access.ts";
 import { CallLimiter } from "../call_limiter.ts";
 import type { CircuitBreakerOptions } from "./circuit_breaker.ts";
-import type { UpstreamConfiguration } from "./configuration/configuration.ts";
+import { digestServer, type UpstreamConfiguration } from "./configuration/configuration.ts";
 import { createDefinitions, type TakenNames } from "./definitions.ts";
 import { isOutageOfCall, UpstreamFailure, UpstreamPaused } from "./failure.ts";
 import { OfferedSets } from "./offered_sets.ts";
@@ -47,6 +47,7 @@ const WAITING_PER_RUNNING = 4;
 
 export class Upstream implements CallTarget {
   readonly name: string;
+  readonly serverDigest: string;
   readonly configuration: UpstreamConfiguration;
   uris: UriMap;
   readonly timeout: number;
@@ -66,6 +67,7 @@ export class Upstream implements CallTarget {
     this.#access = access;
     this.configuration = configuration;
     this.name = name;
+    this.serverDigest = digestServer(configuration);
     this.timeout = timeout;
     this.uris = createUriMap(name);
     this.#limiter = new CallLimiter(maxConcurrent, maxConcurrent * WAITING_PER_RUNNING, timeout);

@@ -15,6 +15,8 @@ import type { ListedSkill } from "./lists/skill_list.ts";
 export interface FromUpstream {
   /** The name of the upstream in `mcpServers`. */
   readonly upstream: string;
+  /** Differs when another server gets the name: a digest of its URL, or of its command. */
+  readonly serverDigest: string;
   /** The name of the tool or prompt, the URI or URI template of the resource, as the upstream has it. */
   readonly originalName: string;
   /** Whether the gateway made it and the upstream does not have it, as the tool that connects a user. */

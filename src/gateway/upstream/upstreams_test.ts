@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { INTERNAL_ERROR, INVALID_PARAMS, type RpcError } from "../../jsonrpc/error.ts";
 import { ConnectionError, McpError } from "../../mcp_client/client.ts";
-import { ConfigurationError } from "./configuration/configuration.ts";
+import { ConfigurationError, type McpServer } from "./configuration/configuration.ts";
 import { callContext, INPUT, type Script, scripted } from "./test_scripted_client.ts";
 import type { Upstreams } from "./upstream_definition.ts";
 import { createUpstreams } from "./upstreams.ts";
@@ -172,6 +172,24 @@ test("adds and removes upstreams while it runs", async () => {
   } catch (error) {
     assert.match((error as Error).message, 'Upstream "a" was removed');
   }
+  await upstreams.close();
+});
+
+test("another server of the same name can be told from the one before", async () => {
+  const { upstreams } = start({ up: {} });
+  const digestOf = async (server: McpServer) => {
+    upstreams.add("up", server);
+    await upstreams.prepare(undefined);
+    return new Set(upstreams.list(undefined).map(({ serverDigest }) => serverDigest));
+  };
+  const headers = { "x-key": "another secret" };
+  const [digest, more] = await digestOf({ url: "https://up.example/mcp" });
+  assert.is(more, undefined);
+  assert.equal(await digestOf({ url: "https://up.example/mcp", headers }), new Set([digest]));
+  assert.not.equal(await digestOf({ url: "https://other.example/mcp" }), new Set([digest]));
+  const program = await digestOf({ command: "npx", args: ["one"] });
+  assert.equal(await digestOf({ command: "npx", args: ["one"], env: { KEY: "another" } }), program);
+  assert.not.equal(await digestOf({ command: "npx", args: ["two"] }), program);
   await upstreams.close();
 });
 

@@ -79,7 +79,7 @@ interface PublishedSchema {
 const digested = new WeakMap<UpstreamTool, DigestedTool | "none">();
 
 /** `undefined` for a tool that JSON cannot describe, or that is nested too deep: it is never offered. */
-function digestTool(tool: UpstreamTool): DigestedTool | undefined {
+export function digestTool(tool: UpstreamTool): DigestedTool | undefined {
   let found = digested.get(tool);
   if (found === undefined) {
     found = compute(tool);

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { secretDigest } from "../../../crypto/secret.ts";
 import type { UpstreamAuth } from "../../credentials/upstream_auth.ts";
 
 /** A server that is started as a child process and speaks over its standard input and output. */
@@ -86,6 +87,13 @@ export interface UpstreamConfiguration {
   readonly scopes: readonly string[];
   readonly shared: boolean | undefined;
   readonly auth: unknown;
+}
+
+/** Of the URL, or of the command: not of environment and headers, whose secrets change with the same server. */
+export function digestServer({ target }: UpstreamConfiguration): string {
+  return secretDigest(
+    JSON.stringify(target.type === "stdio" ? [target.command, target.args, target.cwd] : target.url),
+  );
 }
 
 /** Invalid configuration. Each problem names its place: `mcpServers.github.url: must be a URL`. */

@@ -22,6 +22,8 @@ export interface ConnectedSession {
 export interface CallTarget {
   /** The name of the upstream. */
   readonly name: string;
+  /** As `FromUpstream.serverDigest`. */
+  readonly serverDigest: string;
   readonly uris: UriMap;
   /** Whether requests for input say which upstream asks. */
   readonly isNamed: boolean;

@@ -16,13 +16,14 @@ export function connectTool(
   prefix: string,
   prefixes: readonly string[],
 ): ToolDefinition & FromUpstream {
-  const { name, timeout } = target;
+  const { name, serverDigest, timeout } = target;
   return {
     kind: "tool",
     name: createNames(prefix, prefixes)("connect"),
     description: `Connects the user's account at "${name}". Its tools are available afterwards.`,
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     upstream: name,
+    serverDigest,
     originalName: "connect",
     isOwn: true,
     async run(_, context) {

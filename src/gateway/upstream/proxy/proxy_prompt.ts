@@ -34,6 +34,7 @@ export function proxyPrompt(
     ...(variables && { arguments: variables }),
     ...(scopes.length > 0 && { scopes }),
     upstream: target.name,
+    serverDigest: target.serverDigest,
     originalName: entry.name,
     async get(values, context) {
       try {

@@ -73,6 +73,7 @@ export function proxyUnlisted(
     name: options.target.name,
     isListed: false,
     upstream: options.target.name,
+    serverDigest: options.target.serverDigest,
     originalName: "",
     ...(options.scopes.length > 0 && { scopes: options.scopes }),
     ...readAny(options),
@@ -147,6 +148,7 @@ function describe({ target, scopes }: ProxyOptions, entry: ResourceEntry): Descr
     _meta,
     ...(scopes.length > 0 && { scopes }),
     upstream: target.name,
+    serverDigest: target.serverDigest,
     originalName: uri,
   };
 }
@@ -162,6 +164,7 @@ type Description = Pick<
   | "_meta"
   | "scopes"
   | "upstream"
+  | "serverDigest"
   | "originalName"
 >;
 

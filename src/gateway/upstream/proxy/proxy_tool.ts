@@ -45,6 +45,7 @@ export function proxyTool(
     ...(scopes.length > 0 && { scopes }),
     ...((features.tasks || requiresTask) && { task: { support: "optional", start: "by_run" } }),
     upstream: target.name,
+    serverDigest: target.serverDigest,
     originalName: entry.name,
     async run(input, context) {
       try {
