@@ -51,7 +51,7 @@ const MAX_TOTAL_BYTES = 50 * 1024 * 1024;
 
 export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
   const { store, ledger, directory, local, workspaces } = options;
-  // A cache by version: versions never change.
+  // A cache by version, of listed skills only: versions never change, and only a list says which are superseded.
   let known = new Map<string, readonly PublicFile[] | undefined>();
   const localSkills = async () => local ? await directory.skills() : [];
   const locals = new WeakMap<LocalSkill, readonly PublicFile[] | undefined>();
@@ -66,7 +66,7 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
     return { name, description, isUploaded: false, files: () => Promise.resolve(files) };
   }
 
-  function toUploaded(workspace: string, skill: Skill): PublicSkill | undefined {
+  function toUploaded(workspace: string, skill: Skill, isListed: boolean): PublicSkill | undefined {
     const { name, front_matter: frontMatter, latest } = skill;
     if (!frontMatter || !latest || isInternal(frontMatter)) return undefined;
     return {
@@ -78,7 +78,7 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
         const entry = await findVersion(store, workspace, skill, "latest");
         if (!entry) return undefined;
         const files = filesWithinClientLimits(uploadedFiles(ledger, entry.value.files));
-        known.set(latest.id, files);
+        if (isListed) known.set(latest.id, files);
         return files;
       },
     };
@@ -105,7 +105,7 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
         for (const skill of uploads) {
           // A skill without a version is not served.
           if (!skill.latest || byName.has(skill.name)) continue;
-          byName.set(skill.name, toUploaded(workspace, skill));
+          byName.set(skill.name, toUploaded(workspace, skill, true));
           versions.add(skill.latest.id);
         }
         // A skill that was not read may have precedence over those of the next workspace.
@@ -122,7 +122,7 @@ export function createPublicSkills(options: PublicSkillsOptions): PublicSkills {
       if (found) return toLocal(found);
       for (const workspace of workspaces) {
         const skill = await findUploaded(workspace, name);
-        if (skill?.latest) return toUploaded(workspace, skill);
+        if (skill?.latest) return toUploaded(workspace, skill, false);
       }
       return undefined;
     },

@@ -76,6 +76,23 @@ test("a new version replaces its predecessor, and a deleted skill is removed", a
   assert.is((await server.get(CURRENT + "demo/SKILL.md")).status, 404);
 });
 
+test("versions are cached with the index only: requests for files do not fill the memory", async () => {
+  let reads = 0;
+  const server = await newDiscovery({
+    workspaces: ["default"],
+    onRead: ([kind]) => void (reads += Number(kind === "skill_version")),
+  });
+  await server.upload([["SKILL.md", skillMd("demo")]]);
+  const readsOf = async (path: string) => {
+    const before = reads;
+    assert.is((await server.get(CURRENT + path)).status, 200);
+    return reads - before;
+  };
+  for (const expected of [1, 1]) assert.is(await readsOf("demo/SKILL.md"), expected);
+  assert.is(await readsOf("index.json"), 1);
+  assert.is(await readsOf("demo/SKILL.md"), 0);
+});
+
 test("a skill marked as internal is hidden, and so are skills that it shadows", async () => {
   const server = await newDiscovery({
     files: {
