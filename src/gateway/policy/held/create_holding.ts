@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { createAllowance } from "../../../http/network/allowance.ts";
 import type { Entry } from "../../../store/store.ts";
 import { isUpstreamSkill } from "../../upstream/upstream_definition.ts";
 import { PolicyError } from "../condition.ts";
@@ -33,6 +34,10 @@ const MEMBERS: ReadonlySet<string> = new Set<keyof HoldingOptions>([
 const MAX_TOOLS = 10_000;
 /** Held tools that one list adds; the others are held too, and added with the lists that follow. */
 const MAX_NEWLY_HELD = 200;
+/** Held tools that the lists of one MCP server, and of all, add in a day: each has a record and an event. */
+const MAX_HELD_A_DAY = MAX_TOOLS;
+const MAX_HELD_A_DAY_OVERALL = 10 * MAX_TOOLS;
+const DAY_MS = 86_400_000;
 
 /**
  * Checks the options.
@@ -50,6 +55,12 @@ export function createHolding(options: HoldingOptions, server: HoldingServer): H
     throw new PolicyError("hold.newTools", "must be hold where approveFirst is false");
   }
   const findFormer = createFormerDefinitions();
+  const daily = createAllowance({
+    perNetwork: MAX_HELD_A_DAY,
+    overall: MAX_HELD_A_DAY_OVERALL,
+    windowMs: DAY_MS,
+    now,
+  });
 
   /** The definition to offer for each tool; `undefined` for one that is not offered. */
   async function admit(
@@ -98,7 +109,7 @@ export function createHolding(options: HoldingOptions, server: HoldingServer): H
       const id = heldToolId({ ...list, tool: name, digest: digested.digest });
       const isHeld = approval?.held === id && !ended.has(id);
       const hasRoom = approval !== undefined || known.size < MAX_TOOLS;
-      if (!isHeld && hasRoom && newlyHeld++ < MAX_NEWLY_HELD) {
+      if (!isHeld && hasRoom && newlyHeld++ < MAX_NEWLY_HELD && daily.take(upstream, 1) === 0) {
         await holdTool(server, list, each, findLookalikes);
       }
     }

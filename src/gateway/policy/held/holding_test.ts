@@ -323,6 +323,23 @@ test("a flood of new tools adds a limited number of records at a time", async ()
   assert.equal(await list([READ, ...many]), [["Does read"], 500]);
 });
 
+test("attack: a server whose tools change all the time adds a limited number of records and events in a day", async () => {
+  const { list, events, advance } = setUp();
+  const toolsOf = (version: number) =>
+    Array.from({ length: 200 }, (_, i) => toolOf(`t${i}`, { description: `Version ${version}` }));
+  await list(toolsOf(0));
+  for (let version = 1; version <= 51; version++) {
+    assert.equal(await list(toolsOf(version)), [[], 200], "all are held");
+  }
+  assert.is(events.length, 10_000);
+  await list([toolOf("else")], "", "other");
+  await list([toolOf("else", { description: "Changed" })], "", "other");
+  assert.is(events.length, 10_001, "another server has its own limit");
+  advance(2 * DAY_MS);
+  await list(toolsOf(51));
+  assert.is(events.length, 10_201);
+});
+
 test("a tool that is nested too deep is not offered", async () => {
   const { list } = setUp();
   let input: object = {};
