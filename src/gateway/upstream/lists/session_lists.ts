@@ -34,6 +34,9 @@ export interface ListedSession {
 const DEBOUNCE_MS = 100;
 /** The least time between two refreshes of one session. */
 const MIN_REFRESH_INTERVAL_MS = 1_000;
+/** The interval doubles with each refresh after so many that each followed the one before as soon as possible. */
+const FREQUENT_REFRESHES = 10;
+const MAX_REFRESH_INTERVAL_MS = 30_000;
 /** The least time before a list is read again that the upstream did not announce as changed. */
 const MIN_UNANNOUNCED_INTERVAL_MS = 30_000;
 /** The pause before a list that failed is read again doubles with each failure. */
@@ -56,6 +59,9 @@ export class SessionLists {
   /** When the lists end whose changes the upstream does not announce. */
   readonly #ends = new Map<ListName, number>();
   #readAt = -Infinity;
+  #interval = MIN_REFRESH_INTERVAL_MS;
+  /** Refreshes without a pause. */
+  #frequent = 0;
   #doubtedAt = -Infinity;
   #failures = 0;
   /** When the next read begins. */
@@ -114,7 +120,7 @@ export class SessionLists {
   #readLater(lists: Iterable<ListName>, pause: number): void {
     for (const list of lists) this.#stale.add(list);
     const now = this.#host.now();
-    const due = Math.max(now + pause, this.#readAt + MIN_REFRESH_INTERVAL_MS);
+    const due = Math.max(now + pause, this.#readAt + this.#interval);
     if (due >= this.#due) return;
     this.#stopTimer?.();
     this.#due = due;
@@ -122,6 +128,14 @@ export class SessionLists {
       this.#due = Infinity;
       this.#read();
     });
+  }
+
+  /** Each change makes all clients read the lists again, so an upstream that changes all the time is read less often. */
+  #countRead(now: number): void {
+    this.#frequent = now - this.#readAt < 2 * this.#interval ? this.#frequent + 1 : 0;
+    const doublings = Math.max(0, this.#frequent - FREQUENT_REFRESHES);
+    this.#interval = Math.min(MIN_REFRESH_INTERVAL_MS * 2 ** doublings, MAX_REFRESH_INTERVAL_MS);
+    this.#readAt = now;
   }
 
   #retryLater(lists: Iterable<ListName>): void {
@@ -142,7 +156,7 @@ export class SessionLists {
     if (!client || lists.size === 0) return;
     this.#stale = new Set();
     this.#announced = new Set();
-    this.#readAt = host.now();
+    this.#countRead(host.now());
     try {
       const exchange = { caller, timeout: host.timeout };
       const raw = await fetchLists(client, session.info, exchange, this.raw, lists, (list, ttlMs) => {
