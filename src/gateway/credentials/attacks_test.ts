@@ -5,7 +5,7 @@ import { lockUser } from "../../oauth/users/user_changes.ts";
 import { endUserSessions } from "../../oauth/users/user_sessions.ts";
 import { beforeNextCommit } from "../../store/test_meanwhile.ts";
 import { ConnectionRequired } from "./access.ts";
-import { newPair, REGISTER } from "./test_connection.ts";
+import { newPair, REGISTER, thrownBy } from "./test_connection.ts";
 import {
   allow,
   type Browser,
@@ -178,6 +178,19 @@ test("a link that was changed, made by another server, or has expired is refused
   assert.is((await browser.get(`${CONNECT}?upstream=unknown`)).status, 404);
   gateway.server.advance(25 * 3600);
   assert.is((await (await signedIn(gateway, upstream, "alice")).get(link)).status, 400);
+});
+
+test("attack: a link whose upstream named its own authorization server serves another upstream of the name", async () => {
+  const { upstream, gateway } = await newPair();
+  const evil = gateway.credentials.add("up", { url: "https://evil.example/mcp", auth: { type: "oauth" } });
+  const challenge = `Bearer resource_metadata="https://evil.example/metadata"`;
+  const refusal = { status: 401, challenge, url: "https://evil.example/mcp", used: {} };
+  const { url } = await thrownBy(evil.refused(callerOf(gateway.alice), refusal)) as ConnectionRequired;
+  gateway.credentials.add("up", { url: UPSTREAM_URL, auth: { type: "oauth" } });
+  const browser = await signedIn(gateway, upstream, "alice");
+  const location = await consent(browser, url);
+  assert.is(new URL(location).origin, UPSTREAM);
+  assert.equal(gateway.fetched.filter((each) => each.includes("evil.example")), []);
 });
 
 test("a form of another site connects and disconnects nothing", async () => {

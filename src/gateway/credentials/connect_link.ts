@@ -12,6 +12,8 @@ export interface ConnectRequest {
   /** The id of the user. */
   readonly user: string;
   readonly upstream: string;
+  /** `tagOf` its URL: what an upstream asked for is not for another one that has its name by now. */
+  readonly address: string;
   /** Scopes that the upstream needs beyond those that it has. */
   readonly scopes?: readonly string[];
   /** The metadata of the resource, as the challenge named it. */
@@ -33,11 +35,12 @@ const MAX_LINK_CHARACTERS = 6000;
 export function createConnectLinks(secret: FindSecrets, now: () => number): ConnectLinks {
   const sealer = createSealer(secret, "links to connect an upstream");
   return {
-    create({ user, upstream, scopes = [], metadata }) {
+    create({ user, upstream, address, scopes = [], metadata }) {
       const isShort = scopes.join(" ").length <= MAX_SCOPE_CHARACTERS;
       return sealer.seal(JSON.stringify({
         user,
         upstream,
+        address,
         expires: now() + LIFETIME_MS,
         ...(scopes.length > 0 && isShort && { scopes }),
         ...(metadata !== undefined && metadata.length <= MAX_METADATA_CHARACTERS && { metadata }),

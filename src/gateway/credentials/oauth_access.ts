@@ -16,6 +16,7 @@ import {
   type CredentialsContext,
   partitionByUser,
   requireUser,
+  tagOf,
   type Upstream,
 } from "./context.ts";
 import { renewalOf, type SealedTokens } from "./oauth_tokens.ts";
@@ -27,13 +28,14 @@ const FRESH_MS = 30_000;
 /** The error that sends a user to the page where the upstream is connected. */
 export async function toConnectionRequired(
   { place, links }: CredentialsContext,
-  { name }: Upstream,
+  { name, url }: Upstream,
   user: string,
   { scopes, resource_metadata: metadata }: Partial<Challenge> = {},
 ): Promise<ConnectionRequired> {
   const link = await links.create({
     user,
     upstream: name,
+    address: tagOf(url),
     ...(scopes && { scopes }),
     ...(metadata !== undefined && { metadata }),
   });

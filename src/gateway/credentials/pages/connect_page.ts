@@ -59,7 +59,8 @@ async function findTarget(
     const view = { code: "other_user", upstream: asked.upstream, signOut: `${as.base}/logout` } as const;
     return await refuseConnection(as, request, view, 403);
   }
-  return { upstream, link, request: asked };
+  const isSame = asked.address === tagOf(upstream.url);
+  return { upstream, link, ...(isSame && { request: asked }) };
 }
 
 export async function showConnect(
