@@ -81,12 +81,27 @@ function findUntrusted(name: string, server: McpServer): string | undefined {
   if ("command" in server) {
     return `${place}.command: commands cannot be added at run time. Use a URL, or the server's own configuration`;
   }
-  const { auth, url } = server;
-  if ((auth as { readonly allowPrivateAddresses?: unknown } | undefined)?.allowPrivateAddresses) {
+  const { allowPrivateAddresses, tokenEndpoint, provider } = (server.auth ?? {}) as PrivateAddresses;
+  if (allowPrivateAddresses) {
     return `${place}.auth.allowPrivateAddresses: can only be set in the server's own configuration`;
   }
-  const rule = checkPublicUrl(url);
-  return rule && `${place}.url: ${rule}. Others can only be in the server's own configuration`;
+  const urls = {
+    "url": server.url,
+    "auth.tokenEndpoint": tokenEndpoint,
+    "auth.provider.tokenEndpoint": typeof provider === "object" ? provider.tokenEndpoint : undefined,
+  };
+  for (const [member, url] of Object.entries(urls)) {
+    const rule = url === undefined ? undefined : checkPublicUrl(url);
+    if (rule) return `${place}.${member}: ${rule}. Others can only be in the server's own configuration`;
+  }
+  return undefined;
+}
+
+/** The members of `auth` that lead to addresses, whatever its type. */
+interface PrivateAddresses {
+  readonly allowPrivateAddresses?: boolean;
+  readonly tokenEndpoint?: string;
+  readonly provider?: string | { readonly tokenEndpoint?: string };
 }
 
 /** Removes a configuration. @returns `false` when there is none with this name */

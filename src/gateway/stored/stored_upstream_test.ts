@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { soleSecret } from "../../crypto/server_secrets.ts";
 import { memoryStore } from "../../store/drivers/memory.ts";
+import type { UpstreamAuth } from "../credentials/upstream_auth.ts";
 import type { McpServer } from "../upstream/configuration/configuration.ts";
 import { resealGatewayRecords } from "../reseal.ts";
 import {
@@ -49,6 +50,28 @@ test("a private address is refused, unless the option allows it", async () => {
   const url = "https://mcp.example.com/mcp";
   await addStoredUpstream(store, sealer, "x", { url, auth }).catch((error) => refusal = error);
   assert.match(String(refusal), /allowPrivateAddresses/);
+});
+
+test("attack: an administrator has tokens requested at a private address", async () => {
+  const store = memoryStore();
+  const client = { clientId: "gateway", clientSecret: "secret" };
+  const inside = "http://127.0.0.1:9200/_shutdown";
+  const auths: UpstreamAuth[] = [
+    { type: "token-exchange", ...client, tokenEndpoint: inside, subject: { provider: "corp" } },
+    {
+      type: "id-jag",
+      ...client,
+      issuer: "https://as.example",
+      provider: { ...client, id: "corp", tokenEndpoint: inside },
+    },
+  ];
+  for (const auth of auths) {
+    const server = { url: "https://mcp.example.com/mcp", auth };
+    let refusal: unknown;
+    await addStoredUpstream(store, sealer, "x", server).catch((error) => refusal = error);
+    assert.match(String(refusal), /mcpServers\.x\.auth\.(provider\.)?tokenEndpoint/);
+    assert.ok(await addStoredUpstream(store, sealer, "x", server, { isTrusted: true }));
+  }
 });
 
 test("a command is refused, unless the option allows it", async () => {
