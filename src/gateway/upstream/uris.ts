@@ -45,7 +45,12 @@ export function createUriMap(name: string): UriMap {
     },
     toOriginal(uri) {
       const found = heads.find(([, head]) => uri.startsWith(head));
-      return found && found[0] + uri.slice(found[1].length);
+      const rest = found && uri.slice(found[1].length);
+      // With two public URIs, what a rule denies or what is held could be read by the other one.
+      if (rest === undefined || found![0] === "" && hasOwnScheme(rest, /^(?:ui|skill):[/\\]{2}/i)) {
+        return undefined;
+      }
+      return found![0] + rest;
     },
     all: `${head}{+uri}`,
     apps: `${UI}${authority}/{+uri}`,
@@ -59,7 +64,8 @@ export function createKeptUris(name: string): UriMap {
   const { toPublic, toOriginal, skills } = createUriMap(name);
   return {
     toPublic: (uri) => uri.startsWith(SKILL) ? toPublic(uri) : uri,
-    toOriginal: (uri) => uri.startsWith(SKILL) ? toOriginal(uri) : uri,
+    toOriginal: (uri) =>
+      uri.startsWith(SKILL) ? toOriginal(uri) : hasOwnScheme(uri, /^skill:[/\\]{2}/i) ? undefined : uri,
     all: undefined,
     apps: undefined,
     skills,
@@ -72,6 +78,15 @@ export function isTaken(uriOrTemplate: string, heads: readonly string[]): boolea
   const variable = uriOrTemplate.indexOf("{");
   const fixed = variable < 0 ? uriOrTemplate : uriOrTemplate.slice(0, variable);
   return heads.some((head) => fixed.startsWith(head) || variable >= 0 && head.startsWith(fixed));
+}
+
+/** Also in a spelling that an upstream may read as the scheme. */
+function hasOwnScheme(uri: string, scheme: RegExp): boolean {
+  const decoded = uri.replace(
+    /%[0-9a-f]{2}/gi,
+    (escape) => String.fromCharCode(parseInt(escape.slice(1), 16)),
+  );
+  return scheme.test(decoded);
 }
 
 function toAuthority(name: string): string {

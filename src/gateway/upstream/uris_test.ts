@@ -73,6 +73,19 @@ test("an upstream without a prefix keeps its URIs", () => {
   }
 });
 
+test("attack: an app or a skill is read by another URI than its own, which rules are about", () => {
+  const [named, kept] = [createUriMap("x"), createKeptUris("x")];
+  const skills = ["skill://pdf/SKILL.md", "Skill://pdf/SKILL.md", "%73kill%3A%2F/pdf", "skill:\\\\pdf/%zz"];
+  for (const uri of [...skills, "ui://widget/main.html", "UI://widget"]) {
+    assert.is(named.toOriginal(`upstream://x/${uri}`), undefined, uri);
+  }
+  for (const uri of skills) assert.is(kept.toOriginal(uri), undefined, uri);
+  for (const uri of ["skill:pdf", "skills://pdf", "file:///skill://pdf"]) {
+    assert.is(named.toOriginal(`upstream://x/${uri}`), uri);
+    assert.is(kept.toOriginal(uri), uri);
+  }
+});
+
 test("a kept URI, or one of a kept template, that could be of another upstream is taken", () => {
   const heads = ["bank", "shop"].flatMap((name) => createUriMap(name).heads);
   for (
