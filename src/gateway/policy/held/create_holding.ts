@@ -20,6 +20,7 @@ import {
   toolApprovalKey,
   toolListKey,
 } from "./held_tools.ts";
+import { withoutHeldFiles } from "./held_skills.ts";
 import { approveTools, holdTool, type ListId } from "./hold_tool.ts";
 import type { FilteredList, Holding, HoldingOptions, HoldingServer } from "./holding.ts";
 import { nameTools, type UpstreamTool } from "./tool_entry.ts";
@@ -132,7 +133,7 @@ export function createHolding(options: HoldingOptions, server: HoldingServer): H
         if (result) offered.push(result as Each);
         if (result !== each) held.push(each);
       }
-      return { offered, held };
+      return { offered: withoutHeldFiles(offered, definitions), held };
     },
     watch(onChange) {
       const reader = store.watch(["tool_approval"]).getReader();

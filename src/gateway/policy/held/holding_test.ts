@@ -1,7 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { TrivetEvent } from "../../../events.ts";
-import { prompt, tool } from "../../../mcp/definition/define.ts";
+import type { CallContext } from "../../../mcp/context.ts";
+import { prompt, resource, resourceTemplate, tool } from "../../../mcp/definition/define.ts";
 import type { ToolDefinition } from "../../../mcp/definition/definition.ts";
 import { memoryStore } from "../../../store/drivers/memory.ts";
 import type { Store } from "../../../store/store.ts";
@@ -100,6 +101,44 @@ test("a skill whose front matter or files change is held, and offered when it is
     await approveHeldTool(store, held!.id, "admin", 1);
     assert.equal(await list([READ, skillOf("Fills forms", "sha256:2")]), [["Does read", "Fills forms"], 0]);
   }
+});
+
+test("attack: the files of a held skill are read by their URIs", async () => {
+  const { holding } = setUp();
+  const template = {
+    ...resourceTemplate({ uriTemplate: "skill://upstream.files/{+path}", name: "files", read: () => "text" }),
+    upstream: "files",
+  };
+  const script = {
+    ...resource({ uri: "skill://upstream.files/pdf/fill.py", name: "fill", read: () => "text" }),
+    upstream: "files",
+  };
+  const filter = async (digest: string) => {
+    const definitions = [skillOf("Fills forms", digest), template, script];
+    const { offered } = await holding.filter("files", "", definitions);
+    const read = async (path: string) => {
+      const uri = `skill://upstream.files/${path}`;
+      for (const each of offered) {
+        if (each.kind === "resource_template") return await each.read({ path }, {} as CallContext, uri);
+      }
+    };
+    return { uris: offered.flatMap((each) => each.kind === "resource" ? [each.uri] : []), read };
+  };
+  const files = [
+    "pdf/SKILL.md",
+    "pdf/fill.py",
+    "p%64f/SKILL.md",
+    "pdf/SKILL.md?x",
+    "a/../pdf/SKILL.md",
+    "pdf",
+  ];
+  const first = await filter("sha256:1");
+  assert.is(first.uris.length, 2);
+  for (const path of files) assert.is(await first.read(path), "text", path);
+  const changed = await filter("sha256:2");
+  assert.equal(changed.uris, []);
+  for (const path of files) assert.is(await changed.read(path), undefined, path);
+  assert.is(await changed.read("other/SKILL.md"), "text");
 });
 
 test("an event and a record say what is suspicious", async () => {
