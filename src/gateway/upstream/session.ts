@@ -56,6 +56,7 @@ export class UpstreamSession implements ConnectedSession, ListedSession {
   state: UpstreamState = "idle";
   lastError: { readonly message: string; readonly at: number } | undefined;
   lastUse: number;
+  readonly createdAt: number;
   /** Calls that have entered it and not left. */
   running = 0;
   /** Whether another session takes its place once it is not busy. */
@@ -73,7 +74,7 @@ export class UpstreamSession implements ConnectedSession, ListedSession {
     this.#host = host;
     this.partition = partition;
     this.caller = caller;
-    this.lastUse = host.now();
+    this.createdAt = this.lastUse = host.now();
     this.breaker = new CircuitBreaker(host.breaker);
     this.held = new HeldCalls(host.inputTimeout);
     this.updates = new ResourceUpdates((uri) => host.onResourceUpdated(uri), host.now);

@@ -68,6 +68,20 @@ test("one that hangs or fails does not affect the others", async () => {
   await upstreams.close();
 });
 
+test("one that hangs is waited for once, and not after each change of another", async () => {
+  let time = 0;
+  const { upstreams } = start({ hangs: { connect: HANGS } }, { startTimeout: 1000, now: () => time });
+  let isPrepared = false;
+  const prepared = upstreams.prepare(undefined).then(() => isPrepared = true);
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.is(isPrepared, false);
+  time = 1000;
+  await upstreams.prepare(undefined);
+  assert.is(isPrepared, false, "it did not wait");
+  await prepared;
+  await upstreams.close();
+});
+
 test("a call of a crashed upstream fails with its name, and the next one starts it again", async () => {
   let hang = true;
   const { upstreams, clients } = start({

@@ -142,11 +142,15 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     if (prepared.length > 0) await waitAtMost(startTimeout, Promise.all(prepared));
   }
 
-  const prepare = async (caller: Principal | undefined): Promise<void> =>
-    await within(
-      ordered().map((each) => each.sessionOf(caller)).filter(({ lists }) => lists.digest === undefined)
-        .map((session) => session.prepare()),
-    );
+  async function prepare(caller: Principal | undefined): Promise<void> {
+    const sessions = ordered().map((each) => each.sessionOf(caller));
+    const missing = sessions.filter(({ lists }) => lists.digest === undefined);
+    // All begin, but one that hangs is waited for once, and not after each change of another.
+    await within(missing.flatMap((each) => {
+      const prepared = each.prepare();
+      return host.now() - each.createdAt < startTimeout ? [prepared] : [];
+    }));
+  }
 
   for (const configuration of parseMcpServers(options.mcpServers, variable)) {
     upstreams.set(configuration.name, create(configuration));
