@@ -144,6 +144,11 @@ async function callInRounds(
   context: CallContext,
   onTask: () => void,
 ): Promise<JsonObject> {
+  // What it kept, and what the user answered it, is for no other server that has its name by now.
+  const server = await context.once("upstream:server", () => target.serverDigest);
+  if (server !== target.serverDigest) {
+    throw new UpstreamFailure("was replaced by another server during the call. Call the tool again.");
+  }
   const relay = createRelay(() => context, target.timeout, undefined);
   const used = new Map<string, number>();
   let retry: JsonObject = {};
