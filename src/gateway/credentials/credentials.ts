@@ -132,7 +132,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
           try {
             return await access.headers(caller, signal);
           } catch (error) {
-            if (error instanceof ConnectionRequired) waiting?.add(name, caller!.subject!);
+            if (error instanceof ConnectionRequired) waiting?.add(name, caller!.subject!, upstream.url);
             throw error;
           }
         },

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { connectionKey, CONNECTIONS } from "../../oauth/connection_records.ts";
+import { connectionKey, CONNECTIONS, type UpstreamConnection } from "../../oauth/connection_records.ts";
 import type { Key, Store } from "../../store/store.ts";
 import { unrefTimer } from "../../timer.ts";
 
@@ -12,7 +12,7 @@ import { unrefTimer } from "../../timer.ts";
 export type OnConnected = (upstream: string, user: string) => void;
 
 export interface WaitingUsers {
-  add(upstream: string, user: string): void;
+  add(upstream: string, user: string, url?: string): void;
   close(): void;
 }
 
@@ -22,6 +22,8 @@ const MAX_WAITING = 10_000;
 interface Waiting {
   readonly upstream: string;
   readonly user: string;
+  /** A connection to another URL is of an earlier upstream with this name. */
+  readonly url: string | undefined;
 }
 
 /**
@@ -122,7 +124,8 @@ export function createWaitingUsers(
   async function tryCheck(name: string): Promise<boolean> {
     try {
       const each = waiting.get(name);
-      if (!each || !await store.get(connectionKey(each.user, each.upstream))) return true;
+      const entry = each && await store.get<UpstreamConnection>(connectionKey(each.user, each.upstream));
+      if (!entry || each.url !== undefined && each.url !== entry.value.url) return true;
       waiting.delete(name);
       onConnected(each.upstream, each.user);
       return true;
@@ -133,11 +136,11 @@ export function createWaitingUsers(
   }
 
   return {
-    add(upstream, user) {
+    add(upstream, user, url) {
       if (isClosed) return;
       const name = JSON.stringify([upstream, user]);
       waiting.delete(name);
-      waiting.set(name, { upstream, user });
+      waiting.set(name, { upstream, user, url });
       if (waiting.size > MAX_WAITING) waiting.delete(waiting.keys().next().value!);
       if (reader) return;
       reader = store.watch(CONNECTIONS).getReader();

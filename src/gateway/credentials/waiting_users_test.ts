@@ -58,6 +58,22 @@ test("after the store may have missed changes, all who wait are looked up", asyn
   users.close();
 });
 
+test("a connection of an earlier upstream with the name is none", async () => {
+  const store = memoryStore();
+  const { users, calls, next } = newWaiting(store);
+  const urls = { up: "https://up.example/mcp", old: "https://old.example/mcp" };
+  const connectTo = (user: string, url: string) =>
+    store.commit({ set: [{ key: connectionKey(user, "up"), value: { url } }] });
+  users.add("up", "alice", urls.up);
+  users.add("up", "carol", urls.up);
+  await connectTo("alice", urls.old);
+  const called = next();
+  await connectTo("carol", urls.up);
+  assert.is(await called, "carol up");
+  assert.equal(calls, ["carol up"]);
+  users.close();
+});
+
 test("the watch begins again after a fault, and nothing is watched before a user waits", async () => {
   const store = memoryStore();
   const original = store.watch.bind(store);
