@@ -53,7 +53,7 @@ export function createAsk(options: AskOptions, server: PolicyServer): Ask {
     }
     const { upstream, serverDigest, kind } = definition;
     // Neither another server of this name nor another definition of this tool is what the user allowed.
-    const entry = upstream !== undefined && kind === "tool" ? digestTool(definition)?.digest : undefined;
+    const entry = upstream !== undefined && kind === "tool" ? digestTool(definition)?.digest : "";
     const who = [principalKey(caller), upstream ?? "", serverDigest ?? "", kind, name, entry ?? ""];
     let digest: string;
     try {
@@ -61,7 +61,8 @@ export function createAsk(options: AskOptions, server: PolicyServer): Ask {
     } catch {
       throw new NotApproved("denied", "arguments", "The arguments cannot be shown to the user for approval");
     }
-    const memory = seconds === undefined ? undefined : {
+    // A definition that is too large has no digest by which a later one could be told from it.
+    const memory = seconds === undefined || entry === undefined ? undefined : {
       digest: digestJson([...who, verdict.id, rememberFor, rememberFor === "tool" ? null : input ?? null]),
       seconds,
       hasArguments: rememberFor === "arguments",

@@ -234,6 +234,9 @@ test("attack: another server of that name, or another definition of the tool, ge
     assert.ok((await pay(server, description)).id, "a remembered approval");
   }
   assert.is((await pay("a", "Pays")).id, undefined);
+  const tooLarge = "Pays ".repeat(200_000);
+  await answer(open("a", tooLarge), "bank_pay", {}, accept({ remember: true }));
+  assert.ok((await pay("a", tooLarge)).id, "a definition without a digest");
 });
 
 test("without the wish of the user, or without the option, nothing is remembered", async () => {
