@@ -10,7 +10,9 @@ import { ToolError } from "../../../mcp/definition/definition.ts";
 import { McpError } from "../../../mcp_client/client.ts";
 import { wait } from "../../../mcp_client/wait.ts";
 import { ConnectionRequired } from "../../credentials/access.ts";
+import { UpstreamFailure } from "../failure.ts";
 import type { CallTarget } from "./call_target.ts";
+import { isWebUrl } from "./relay_input.ts";
 
 /** 2025-11-25, elicitation, URL elicitation required error. */
 const URL_REQUIRED = -32042;
@@ -67,20 +69,24 @@ export function findConnectionRequired(error: unknown): ConnectionRequired | und
 /**
  * The pages that an upstream of 2025-11-25 requires; `undefined` for another error, and where the client itself knows this
  * error.
+ * @throws {UpstreamFailure} for an address that is no page
  */
 export function findRequiredUrls(
   error: unknown,
   { revision }: Pick<CallContext, "revision">,
 ): readonly RequiredUrl[] | undefined {
-  if (!(error instanceof McpError) || error.code !== URL_REQUIRED || revision === "2025-11-25") {
-    return undefined;
-  }
+  if (!(error instanceof McpError) || error.code !== URL_REQUIRED) return undefined;
   const { elicitations } = isObject(error.data) ? error.data : {};
   const urls = (Array.isArray(elicitations) ? elicitations : []).flatMap((each): RequiredUrl[] => {
     const { url, message } = isObject(each) ? each : {};
     return typeof url === "string" ? [{ url, message: String(message ?? "Open this page to continue") }] : [];
   });
-  return urls.length > 0 ? urls.slice(0, MAX_URLS) : undefined;
+  if (!urls.every(({ url }) => isWebUrl(url))) {
+    throw new UpstreamFailure(
+      "requires an address that is no http or https URL. Report this to its operator.",
+    );
+  }
+  return urls.length > 0 && revision !== "2025-11-25" ? urls.slice(0, MAX_URLS) : undefined;
 }
 
 /** Sends the user to the pages. @throws {ToolError} when the client cannot, or the user does not agree */

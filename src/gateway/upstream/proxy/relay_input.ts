@@ -37,7 +37,7 @@ export async function relayRequest(
       if (typeof message !== "string") throw invalid("message must be a string");
       const shown = asking.isNamed ? `${asking.name}: ${message}` : message;
       if (mode === "url") {
-        if (typeof url !== "string") throw invalid("url must be a string");
+        if (typeof url !== "string" || !isWebUrl(url)) throw invalid("url must be an http or https URL");
         const id = typeof elicitationId === "string" ? { elicitationId } : {};
         const { action } = await context.elicit({ mode, message: shown, url, ...id, ...keyed });
         return { action };
@@ -80,6 +80,11 @@ function toServerError(error: unknown, method: string): unknown {
   // A form that no client can show.
   if (error instanceof TypeError) return new McpError(INVALID_PARAMS, error.message);
   return error;
+}
+
+/** Other URLs, such as those of `file:` or of a program, would open something else on the machine of the user. */
+export function isWebUrl(url: string): boolean {
+  return /^https?:\/\//i.test(url) && URL.canParse(url);
 }
 
 function invalid(problem: string): RpcError {
