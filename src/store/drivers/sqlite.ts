@@ -14,7 +14,7 @@ import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
 import { databaseFile, emitWarning, protectDatabase } from "./sqlite/file.ts";
 import { CommitQueue } from "./sqlite/commit_queue.ts";
 import { attempt, type Prepared, type Row, toEntry } from "./sqlite/rows.ts";
-import { emptyLog, openDatabase, readUserVersion, stopBriefly } from "./sqlite/open.ts";
+import { emptyLog, openDatabase, readPatiently, readUserVersion, waitBriefly } from "./sqlite/open.ts";
 import { prepareSweep } from "./sqlite/sweep.ts";
 import { SWEEP_BATCH_RECORDS, SweepGuard } from "../sweep_guard.ts";
 import {
@@ -129,6 +129,7 @@ class SqliteStore implements Store {
     this.#dataVersion = database.prepare("PRAGMA data_version");
     try {
       this.#ensureFormat(options);
+      waitBriefly(database, busyTimeout);
     } catch (error) {
       database.close();
       throw error;
@@ -140,7 +141,7 @@ class SqliteStore implements Store {
       ({ changed }) => this.#watchers.size > 0 && this.#watchers.changed(changed),
     );
     this.#tasks.every(sweepEvery, () => this.sweep());
-    if (file !== undefined) this.#tasks.every(checkpointEvery, async () => emptyLog(database, busyTimeout));
+    if (file !== undefined) this.#tasks.every(checkpointEvery, async () => emptyLog(database));
   }
 
   #ensureFormat(options: FormatOptions): void {
@@ -166,7 +167,7 @@ class SqliteStore implements Store {
 
   async get<Value>(key: Key): Promise<Entry<Value> | undefined> {
     if (this.#closed) throw new StoreClosedError();
-    const row = attempt(() => this.#select.get(encodeKey(key), this.#now()) as Row | undefined);
+    const row = this.#read(() => this.#select.get(encodeKey(key), this.#now()) as Row | undefined);
     return row && toEntry(key, row);
   }
 
@@ -175,7 +176,9 @@ class SqliteStore implements Store {
     const { limit = 100, reverse = false } = options;
     const { low, high } = pageRange(prefix, options);
     const statement = reverse ? this.#descending : this.#ascending;
-    const rows = attempt(() => statement.all(low, high, this.#now(), Math.max(0, limit)) as unknown as Row[]);
+    const rows = this.#read(() =>
+      statement.all(low, high, this.#now(), Math.max(0, limit)) as unknown as Row[]
+    );
     return rows.map((row) => toEntry(decodeKey(row.key), row));
   }
 
@@ -197,9 +200,7 @@ class SqliteStore implements Store {
     if (!this.#guard.maySweep()) return 0;
     let removed = 0;
     while (!this.#closed) {
-      const count = attempt(() =>
-        stopBriefly(this.#database, this.#busyTimeout, () => this.#sweepSome(this.#now()))
-      );
+      const count = attempt(() => this.#sweepSome(this.#now()));
       removed += count;
       if (count < SWEEP_BATCH_RECORDS) break;
       // Lets requests run between two batches.
@@ -215,8 +216,12 @@ class SqliteStore implements Store {
     this.#tasks.stop();
     this.#watchers.close();
     // SQLite does this when the last connection closes, but the command line may have another connection.
-    emptyLog(this.#database, 0);
+    emptyLog(this.#database);
     this.#database.close();
+  }
+
+  #read<Result>(read: () => Result): Result {
+    return attempt(() => readPatiently(this.#database, this.#busyTimeout, read));
   }
 
   #apply({ check, set, remove }: Prepared): boolean {

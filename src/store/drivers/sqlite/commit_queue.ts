@@ -7,7 +7,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate, setTimeout } from "node:timers";
 import type { Commit } from "../../store.ts";
-import { stopBriefly, tryRollback } from "./open.ts";
+import { tryRollback } from "./open.ts";
 import { explain, isLocked, prepare, type Prepared } from "./rows.ts";
 
 interface Waiting {
@@ -83,7 +83,7 @@ export class CommitQueue {
   /** Begins a transaction. When that fails, refuses the commits that have waited for the lock long enough. */
   #begin(): boolean {
     try {
-      stopBriefly(this.#database, this.#busyTimeout, () => this.#database.exec("BEGIN IMMEDIATE"));
+      this.#database.exec("BEGIN IMMEDIATE");
       return true;
     } catch (error) {
       const latest = isLocked(error) ? performance.now() - this.#busyTimeout : Infinity;

@@ -6,6 +6,7 @@
 import process from "node:process";
 import type { DatabaseSync } from "node:sqlite";
 import { requireVersion, StoreFormatError } from "../../format.ts";
+import { isLocked } from "./rows.ts";
 
 // Values stay out of the tree of the keys: SQLite reads a long entry whole whenever a search compares with it.
 const RECORDS = `CREATE TABLE IF NOT EXISTS record (
@@ -52,7 +53,7 @@ export function openDatabase(path: string, { durable, busyTimeout }: DatabaseSet
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(path);
   try {
-    database.exec(`PRAGMA busy_timeout = ${Math.trunc(busyTimeout)}`);
+    setBusyTimeout(database, busyTimeout);
     requireOwnTables(database);
     database.exec("PRAGMA journal_mode = WAL");
     database.exec(`PRAGMA synchronous = ${durable === "power" ? "FULL" : "NORMAL"}`);
@@ -60,7 +61,7 @@ export function openDatabase(path: string, { durable, busyTimeout }: DatabaseSet
     rebuildRecords(database);
     database.exec(RECORDS + EXPIRY_INDEX + SEQUENCE);
     // Otherwise the first commit would write the log of a process that was killed, while a request waits.
-    emptyLog(database, busyTimeout);
+    emptyLog(database);
     return database;
   } catch (error) {
     database.close();
@@ -126,39 +127,47 @@ export function readUserVersion(database: DatabaseSync): number {
 /**
  * Writes the write-ahead log into the database and truncates it, as far as no other process reads or writes now: it does
  * not wait for them. While another process reads in a transaction, the log grows.
- * @param busyTimeout the timeout to restore, in milliseconds
  */
-export function emptyLog(database: DatabaseSync, busyTimeout: number): void {
+export function emptyLog(database: DatabaseSync): void {
   try {
-    withBusyTimeout(
-      database,
-      0,
-      busyTimeout,
-      () => database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get(),
-    );
+    withBusyTimeout(database, 0, () => database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get());
   } catch {
     // The next commit reports a disk that is full or fails.
   }
 }
 
-/** How long the process stops for the lock: most commits of another one are shorter. */
+/** How long the process stops for the lock of another one: most commits are shorter. */
 const LOCK_WAIT_MS = 20;
 
-/** Runs work that needs the lock of writers, for which SQLite stops the whole process. @param busyTimeout the timeout to restore */
-export function stopBriefly<Result>(database: DatabaseSync, busyTimeout: number, work: () => Result): Result {
-  return withBusyTimeout(database, Math.min(LOCK_WAIT_MS, busyTimeout), busyTimeout, work);
+/** Work that finds a lock fails after a moment from now on: while SQLite waits, it stops the whole process. */
+export function waitBriefly(database: DatabaseSync, busyTimeout: number): void {
+  setBusyTimeout(database, Math.min(LOCK_WAIT_MS, busyTimeout));
 }
 
-function withBusyTimeout<Result>(
+/** Runs a read, which waits for a lock only while another process opens, recovers or closes the database. */
+export function readPatiently<Result>(
   database: DatabaseSync,
-  milliseconds: number,
-  before: number,
-  work: () => Result,
+  busyTimeout: number,
+  read: () => Result,
 ): Result {
-  database.exec(`PRAGMA busy_timeout = ${Math.trunc(milliseconds)}`);
+  try {
+    return read();
+  } catch (error) {
+    if (!isLocked(error)) throw error;
+    return withBusyTimeout(database, busyTimeout, read);
+  }
+}
+
+function withBusyTimeout<Result>(database: DatabaseSync, milliseconds: number, work: () => Result): Result {
+  const { timeout } = database.prepare("PRAGMA busy_timeout").get() as { timeout: number };
+  setBusyTimeout(database, milliseconds);
   try {
     return work();
   } finally {
-    database.exec(`PRAGMA busy_timeout = ${Math.trunc(before)}`);
+    setBusyTimeout(database, timeout);
   }
+}
+
+function setBusyTimeout(database: DatabaseSync, milliseconds: number): void {
+  database.exec(`PRAGMA busy_timeout = ${Math.trunc(milliseconds)}`);
 }
