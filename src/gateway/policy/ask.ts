@@ -61,7 +61,7 @@ export function createAsk(options: AskOptions, server: PolicyServer): Ask {
     } catch {
       throw new NotApproved("denied", "arguments", "The arguments cannot be shown to the user for approval");
     }
-    // A definition that is too large has no digest by which a later one could be told from it.
+    // Two definitions that are too large for a digest cannot be distinguished.
     const memory = seconds === undefined || entry === undefined ? undefined : {
       digest: digestJson([...who, verdict.id, rememberFor, rememberFor === "tool" ? null : input ?? null]),
       seconds,
