@@ -167,12 +167,14 @@ test("a command on standard output that floods lines, floods errors, or closes",
 
 test("what a server sends does not control the terminal", async () => {
   const server = await serveRaw((socket) =>
-    void socket.end("HTTP/1.1 200 OK\r\nContent-Type: text/\x1b[2J\r\nConnection: close\r\n\r\n\x7f\u009b2J")
+    void socket.end(
+      "HTTP/1.1 200 OK\r\nContent-Type: text/\x1b[2J\r\nConnection: close\r\n\r\n\x7f\u009b2J\u202e",
+    )
   );
   const { code, out } = await run({ ...rpc, base: server.url }, undefined, "parse_error/cut");
   await server.close();
   assert.is(code, 1);
-  assert.match(out, /\ufffd\[2J.*\ufffd\ufffd2J/);
+  assert.match(out, /\ufffd\[2J.*\ufffd\ufffd2J\ufffd/);
   assert.not.match(out, CONTROLS);
 });
 

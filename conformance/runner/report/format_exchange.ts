@@ -32,10 +32,10 @@ function formatFields(fields: readonly HeaderField[]): string {
   );
 }
 
-/** Replaces characters that control a terminal, which a server may send. */
+/** Replaces characters that control a terminal or the direction of text, which a server may send. */
 export function replaceControls(text: string): string {
   // deno-lint-ignore no-control-regex
-  return text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, "\ufffd");
+  return text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
 }
 
 function formatBody(body: Uint8Array | undefined): string {
