@@ -29,10 +29,10 @@ for (const file of sources) {
   const source = readFileSync(join("src", file), "utf8");
   const target = join(OUT, file.replace(/\.ts$/, ""));
   mkdirSync(dirname(target), { recursive: true });
-  // The docstrings of a module and of its declarations are in its source map, and of what is public in its declarations: those
-  // of several lines are left out. Lines stay where they are.
+  // The docstrings of a module and of its declarations are in its source map, and of what is public in its declarations: here
+  // they are left out. Lines stay where they are.
   const code = withJsImports(stripTypeScriptTypes(source)).replace(/[ \t]+$/gm, "")
-    .replace(/^\/\*\*\n(?: \*.*\n)+? \*\/$/gm, (docstring) => docstring.replace(/[^\n]+/g, ""));
+    .replace(/^\/\*\*(?:.*|\n(?: \*.*\n)+? )\*\/$/gm, (docstring) => docstring.replace(/[^\n]+/g, ""));
   const name = basename(target);
   writeFileSync(target + ".js", `${code.trimEnd()}\n//# sourceMappingURL=${name}.js.map\n`);
   writeFileSync(target + ".js.map", writeIdentityMap(code, source, name + ".ts"));
