@@ -27,8 +27,15 @@ export interface ListeningOptions extends Repeating {
   readonly onNotification: (method: string, params: JsonObject) => void;
 }
 
-/** Errors of `subscriptions/listen` that do not pass. */
-const PERMANENT: ReadonlySet<number> = new Set([METHOD_NOT_FOUND, INVALID_PARAMS, INVALID_REQUEST]);
+/** An unknown resource, up to 2025-11-25. */
+const RESOURCE_NOT_FOUND = -32002;
+/** Errors of `subscriptions/listen` and of `resources/subscribe` that do not pass. */
+const PERMANENT: ReadonlySet<number> = new Set([
+  METHOD_NOT_FOUND,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  RESOURCE_NOT_FOUND,
+]);
 /** The list changes that a server may declare. */
 const LISTS = ["tools", "prompts", "resources"] as const;
 

@@ -90,8 +90,11 @@ for (
       if (headers.get("mcp-session-id") !== "session-2") return result(received, {});
       if (message.method === "logging/setLevel") level.push(message.params.level);
       if (message.method === "resources/subscribe") {
-        if (message.params.uri === "test://gone") {
-          return json({ jsonrpc: "2.0", id: message.id, error: { code: -32602, message: "no" } });
+        const refusal = ({ "test://gone": -32602, "test://missing": -32002 } as Record<string, number>)[
+          message.params.uri
+        ];
+        if (refusal !== undefined) {
+          return json({ jsonrpc: "2.0", id: message.id, error: { code: refusal, message: "no" } });
         }
         if (++failures <= 2) return fail(received);
         subscribed.push(message.params.uri);
@@ -102,11 +105,12 @@ for (
     const client = connect(server, {
       onNotification: (method, { uri }) => updated.push(method.endsWith("/updated") && uri),
     });
-    for (const uri of ["test://a", "test://gone", "test://b", "test://c"]) await client.subscribe(uri);
+    const uris = ["test://a", "test://gone", "test://missing", "test://b"];
+    for (const uri of [...uris, "test://c"]) await client.subscribe(uri);
     await client.request("logging/setLevel", { level: "error" });
     assert.equal(await client.request("tools/call", call), TEXT);
     await client.unsubscribe("test://c");
-    await until(() => ["test://a", "test://b", "test://gone"].every((uri) => updated.includes(uri)));
+    await until(() => uris.every((uri) => updated.includes(uri)));
     assert.ok(["test://a", "test://b"].every((uri) => subscribed.includes(uri)));
     assert.equal(level, ["error"]);
     // What is confirmed or refused is not sent again.
