@@ -270,10 +270,10 @@ export class Listening {
     repeat(
       this.#options,
       stop.signal,
-      () =>
-        wire.channel.listen!(info.revision, caller, stop.signal, (hasGap) => {
+      (isAgain) =>
+        wire.channel.listen!(info.revision, caller, stop.signal, (isNew) => {
           onOpen();
-          if (hasGap) this.#announceAll();
+          if (isAgain && isNew) this.#announceAll();
         }),
     ).finally(onOpen);
   }

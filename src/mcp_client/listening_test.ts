@@ -373,4 +373,20 @@ test("up to 2025-11-25: after a stream without event ids lists and subscribed re
   await client.close();
 });
 
+test("up to 2025-11-25: what changes before a GET stream that fails at first opens counts as changed", async () => {
+  let gets = 0;
+  const server = legacyServer((received, server) => {
+    if (received.method !== "GET") return result(received, {});
+    if (++gets === 1) return new Response(null, { status: 503 });
+    return server.stream((_, closed) => closed);
+  }, CAPABILITIES);
+  const noted: string[] = [];
+  const client = connect(server, { onNotification: (method) => noted.push(method) });
+  await client.connect();
+  await until(() => noted.length >= 2);
+  assert.is(gets, 2);
+  assert.equal(noted, ["notifications/tools/list_changed", "notifications/resources/list_changed"]);
+  await client.close();
+});
+
 test.run();

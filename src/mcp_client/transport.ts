@@ -60,7 +60,7 @@ export interface Channel {
   post(message: OutgoingMessage): Promise<void>;
   /**
    * Opens the stream for messages that belong to no request; resolves when it has ended. Absent where none is needed.
-   * `onOpen` learns whether messages since the last stream of the session may be missing.
+   * `onOpen` learns whether a stream was opened that has nothing from before.
    * @throws {SessionLost} @throws {ConnectionError}
    */
   readonly listen?:
@@ -68,7 +68,7 @@ export interface Channel {
       revision: string,
       caller: unknown,
       signal: AbortSignal,
-      onOpen: (hasGap: boolean) => void,
+      onOpen: (isNew: boolean) => void,
     ) => Promise<StreamEnd>)
     | undefined;
   /** Ends the session, if there is one, and the connection. Never rejects. */

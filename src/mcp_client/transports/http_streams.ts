@@ -144,12 +144,12 @@ export class HttpStreams {
     fields: Fields,
     caller: unknown,
     signal: AbortSignal,
-    onOpen: (hasGap: boolean) => void,
+    onOpen: (isNew: boolean) => void,
   ): Promise<StreamEnd> {
     const resumed = this.#lastId === undefined ? fields : { ...fields, "last-event-id": this.#lastId };
     const opened = await this.#get(resumed, caller, signal);
     const isOpen = !("status" in opened);
-    onOpen(isOpen && this.#hasListened && this.#lastId === undefined);
+    onOpen(isOpen && this.#lastId === undefined);
     if ("status" in opened) {
       // Servers without this stream answer 404 too, but not after they have sent one (2025-11-25, session management).
       if (opened.status === 404 && this.#hasListened) throw new SessionLost("session not found");

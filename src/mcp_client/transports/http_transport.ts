@@ -124,7 +124,7 @@ class HttpChannel implements Channel {
     revision: string,
     caller: unknown,
     signal: AbortSignal,
-    onOpen: (hasGap: boolean) => void,
+    onOpen: (isNew: boolean) => void,
   ): Promise<StreamEnd> =>
     this.#streams.listen(this.#fields(revision, this.#session, undefined), caller, signal, onOpen);
 
