@@ -12,7 +12,7 @@ import { PeriodicTasks } from "../periodic_tasks.ts";
 import { ensureFormatSync, FORMAT_VERSION, type FormatOptions } from "../format.ts";
 import { decodeKey, encodeKey, pageRange, prefixRange } from "../key.ts";
 import { databaseFile, emitWarning, protectDatabase } from "./sqlite/file.ts";
-import { CommitQueue } from "./sqlite/commit_queue.ts";
+import { attemptPatiently, CommitQueue } from "./sqlite/commit_queue.ts";
 import { attempt, type Prepared, type Row, toEntry } from "./sqlite/rows.ts";
 import { emptyLog, openDatabase, readPatiently, readUserVersion, waitBriefly } from "./sqlite/open.ts";
 import { prepareSweep } from "./sqlite/sweep.ts";
@@ -200,7 +200,10 @@ class SqliteStore implements Store {
     if (!this.#guard.maySweep()) return 0;
     let removed = 0;
     while (!this.#closed) {
-      const count = attempt(() => this.#sweepSome(this.#now()));
+      const count = await attemptPatiently(
+        this.#busyTimeout,
+        () => this.#closed ? 0 : this.#sweepSome(this.#now()),
+      );
       removed += count;
       if (count < SWEEP_BATCH_RECORDS) break;
       // Lets requests run between two batches.

@@ -93,6 +93,28 @@ test("a commit waits for the lock of another process while the event loop goes o
   await store.close();
 });
 
+test("a sweep waits for the lock of another process as a commit does", async () => {
+  const file = newFile();
+  const store = sqliteStore(file);
+  const impatient = sqliteStore(file, { busyTimeout: 50 });
+  const other = new DatabaseSync(file);
+  const expired = { key: ["k"], value: 1, expires: Date.now() - 1 };
+  await store.commit({ set: [expired] });
+  other.exec("BEGIN IMMEDIATE");
+  setTimeout(() => other.exec("COMMIT"), 100);
+  assert.is(await store.sweep(), 1);
+  await store.commit({ set: [expired] });
+  other.exec("BEGIN IMMEDIATE");
+  const reason = await impatient.sweep().then(() => undefined, (error) => error);
+  assert.instance(reason, StoreUnavailableError);
+  await impatient.close();
+  // One that waits while its store is closed ends.
+  const sweeping = store.sweep();
+  await store.close();
+  assert.is(await sweeping, 0);
+  other.close();
+});
+
 test("a read that meets a disk error gets StoreUnavailableError, any other error stays as it is", async () => {
   const store = sqliteStore(newFile());
   const { get, all, run } = StatementSync.prototype;

@@ -30,6 +30,19 @@ const LARGE_COMMIT_BYTES = 64 * 1024;
 const LARGE_COMMIT_CACHE_KILOBYTES = 512;
 const LOCK_RETRY_MS = 20;
 
+/** The result of a transaction of its own, which waits for the lock as a commit does. @throws what `explain` makes of its error */
+export async function attemptPatiently<Result>(busyTimeout: number, work: () => Result): Promise<Result> {
+  const since = performance.now();
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isLocked(error) || performance.now() - since >= busyTimeout) throw explain(error);
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOCK_RETRY_MS));
+  }
+}
+
 export class CommitQueue {
   readonly #database: DatabaseSync;
   readonly #busyTimeout: number;
