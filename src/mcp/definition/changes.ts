@@ -8,7 +8,7 @@
  */
 import type { Principal } from "../../http/principal.ts";
 import { LOST_RACE, retryLostRaces, retryWhileUnavailable } from "../../store/retry.ts";
-import { type Key, type Put, type Store, StoreUnavailableError } from "../../store/store.ts";
+import { type Entry, type Key, type Put, type Store, StoreUnavailableError } from "../../store/store.ts";
 import { userKey } from "../session/principal_key.ts";
 import { type Wakeups, watchedKey } from "../session/wakeups.ts";
 
@@ -34,6 +34,12 @@ export interface LoggedChange {
   readonly position: string;
   readonly change: Change;
 }
+
+/** A change as the log has it. */
+type Logged = Change & {
+  /** Number of the change before it, 0 for the first; absent in records of an earlier version. */
+  readonly after?: number;
+};
 
 interface Listener {
   /** Number of the last change that the listener got; `undefined` until the end of the log was read. */
@@ -148,11 +154,16 @@ export class Changes {
 
   /** The end of the log, if changes after the position may have expired: {@linkcode listen} would leave them out. */
   async findGapEnd(position: string): Promise<string | undefined> {
+    const number = Number(position);
     const oldest = this.#now() - CHANGE_LIFETIME_MS;
-    if (Number(position) >= oldest) return undefined;
+    if (number >= oldest) return undefined;
     const latest = await this.latestPosition();
-    // The position of an empty log is no time: it counts as a recent one.
-    const isComplete = latest === position || position === "0" && Number(latest) >= oldest;
+    if (latest === position) return undefined;
+    const [next] = await this.#list(number, 1);
+    // Where the record does not say it, the position of an empty log, which is no time, counts as a recent one.
+    const isComplete = next?.value.after === undefined
+      ? position === "0" && Number(latest) >= oldest
+      : next.value.after <= number;
     return isComplete ? undefined : latest;
   }
 
@@ -173,16 +184,20 @@ export class Changes {
     const count = await this.#store.get<number>(LAST_NUMBER_KEY);
     const now = Math.floor(this.#now());
     // At least the time, so that numbers still increase if the store lost the last number.
-    const first = Math.max(now, (count?.value ?? 0) + 1);
-    const set = changes.map((value, i): Put => ({
-      key: watchedKey("change", first + i),
-      value,
-      expires: now + CHANGE_LIFETIME_MS,
-    }));
+    const last = count?.value ?? 0;
+    const first = Math.max(now, last + 1);
+    const set = changes.map((change, i): Put => {
+      const value: Logged = { ...change, after: i === 0 ? last : first + i - 1 };
+      return { key: watchedKey("change", first + i), value, expires: now + CHANGE_LIFETIME_MS };
+    });
     return await this.#store.commit({
       check: [{ key: LAST_NUMBER_KEY, version: count?.version ?? null }],
       set: [{ key: LAST_NUMBER_KEY, value: first + changes.length - 1 }, ...set],
     });
+  }
+
+  #list(after: number, limit: number): Promise<Entry<Logged>[]> {
+    return this.#store.list<Logged>(watchedKey("change"), { after: watchedKey("change", after), limit });
   }
 
   /** Reads page by page what the listeners have not got. */
@@ -210,13 +225,10 @@ export class Changes {
     let from = Infinity;
     for (const { after = Infinity } of this.#listeners) from = Math.min(from, after);
     if (from === Infinity) return;
-    const page = await this.#store.list<Change>(watchedKey("change"), {
-      after: watchedKey("change", from),
-      limit: PAGE_SIZE,
-    });
-    for (const { key, value } of page) {
+    const page = await this.#list(from, PAGE_SIZE);
+    for (const { key, value: { after: _, ...change } } of page) {
       const number = key[2] as number;
-      const logged = { position: String(number), change: value };
+      const logged = { position: String(number), change };
       for (const listener of this.#listeners) {
         if (listener.after === undefined || listener.after >= number) continue;
         listener.after = number;

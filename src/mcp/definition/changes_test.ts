@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { memoryStore } from "../../store/drivers/memory.ts";
 import { type Key, type Store, StoreUnavailableError } from "../../store/store.ts";
 import { Changes, isChangePosition } from "./changes.ts";
-import { Wakeups } from "../session/wakeups.ts";
+import { Wakeups, watchedKey } from "../session/wakeups.ts";
 import { until } from "../../test_until.ts";
 
 const test = suite("mcp/changes");
@@ -103,6 +103,45 @@ test("without a position a listener receives only new changes", async () => {
   await changes.publish(update("after"));
   assert.equal(await receive(1), ["after"]);
   stop();
+});
+
+test("after a position there is a gap only if a change has expired, also after that of an empty log", async () => {
+  let now = Date.now();
+  const store = memoryStore({ now: () => now });
+  const changes = changesOver(store, () => now);
+  assert.is(await changes.findGapEnd("0"), undefined);
+  await changes.publish(update("test://1"));
+  const first = await changes.latestPosition();
+  assert.is(await changes.findGapEnd("0"), undefined);
+  now += 10 * 60_000;
+  // The first change has expired.
+  assert.is(await changes.findGapEnd("0"), first);
+  assert.is(await changes.findGapEnd(first), undefined);
+  await Promise.all([2, 3].map((i) => changes.publish(update(`test://${i}`))));
+  const third = await changes.latestPosition();
+  assert.is(await changes.findGapEnd("0"), third);
+  // Both changes after it are there, however old it is.
+  assert.is(await changes.findGapEnd(first), undefined);
+  now += 10 * 60_000;
+  assert.is(await changes.findGapEnd(first), third);
+});
+
+test("a change that an earlier version wrote does not say whether others have expired", async () => {
+  let now = Date.now();
+  const store = memoryStore({ now: () => now });
+  const changes = changesOver(store, () => now);
+  await changes.publish(update("test://1"));
+  const first = await changes.latestPosition();
+  now += 10 * 60_000;
+  await store.commit({
+    set: [{ key: ["mcp_change_count"], value: now }, {
+      key: watchedKey("change", now),
+      value: update("test://2"),
+      expires: now + 60_000,
+    }],
+  });
+  assert.is(await changes.findGapEnd(first), String(now));
+  assert.is(await changes.findGapEnd("0"), undefined);
 });
 
 test("no change is lost while the store is unavailable", async () => {
