@@ -62,11 +62,14 @@ export function isRefusal(admitted: Principal | undefined | Response): admitted 
   return admitted !== undefined && "headers" in admitted;
 }
 
-/** A range with weight 0 is not acceptable (RFC 9110 section 12.4.2). */
-const STREAM = /(?:^|,)\s*(?:text\/(?:event-stream|\*)|\*\/\*)\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:[;,]|$)))/i;
+/** The rest of a range without weight 0, which means "not acceptable" (RFC 9110 section 12.4.2). */
+const ACCEPTED = String.raw`\s*(?:,|$|;(?!(?:[^;,]*;)*\s*q=0(?:\.0*)?\s*(?:[;,]|$)))`;
+const STREAM = new RegExp(String.raw`(?:^|,)\s*(?:text/(?:event-stream|\*)|\*/\*)${ACCEPTED}`, "i");
+/** The most specific range counts (section 12.5.1). */
+const NO_STREAM = new RegExp(String.raw`(?:^|,)\s*text/event-stream(?!${ACCEPTED})\s*;`, "i");
 
 /** Whether `Accept` includes event streams. `byDefault` is the result without `Accept`. */
 export function acceptsStream(headers: Headers, byDefault: boolean): boolean {
   const accept = headers.get("accept");
-  return accept === null ? byDefault : STREAM.test(accept);
+  return accept === null ? byDefault : STREAM.test(accept) && !NO_STREAM.test(accept);
 }

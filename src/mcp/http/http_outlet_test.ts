@@ -59,6 +59,9 @@ test("a call that sends progress gets a stream where Accept includes event strea
       ["*/*", "text/event-stream"],
       ["application/json, text/event-stream; q=0.1", "text/event-stream"],
       ["application/json, text/event-stream; q=0", "application/json"],
+      ["application/json, text/event-stream; a=b; q=0.0", "application/json"],
+      ["text/event-stream;q=0, */*", "application/json"],
+      ["text/event-stream; a=b, */*;q=0", "text/event-stream"],
     ] as const
   ) {
     const response = await server.fetch(
