@@ -56,7 +56,6 @@ export class UpstreamSession implements ConnectedSession, ListedSession {
   state: UpstreamState = "idle";
   lastError: { readonly message: string; readonly at: number } | undefined;
   lastUse: number;
-  readonly createdAt: number;
   /** Calls that have entered it and not left. */
   running = 0;
   /** Whether another session takes its place once it is not busy. */
@@ -67,6 +66,10 @@ export class UpstreamSession implements ConnectedSession, ListedSession {
   readonly #host: SessionHost;
   #connecting: Promise<McpClient> | undefined;
   #connectedAt = 0;
+  /** When the attempt to prepare it began that runs. */
+  #preparingSince: number | undefined;
+  /** How long the attempt before took. */
+  #preparedMs = 0;
   #stopReconnect: (() => void) | undefined;
   #isClosed = false;
 
@@ -74,7 +77,7 @@ export class UpstreamSession implements ConnectedSession, ListedSession {
     this.#host = host;
     this.partition = partition;
     this.caller = caller;
-    this.createdAt = this.lastUse = host.now();
+    this.lastUse = host.now();
     this.breaker = new CircuitBreaker(host.breaker);
     this.held = new HeldCalls(host.inputTimeout);
     this.updates = new ResourceUpdates((uri) => host.onResourceUpdated(uri), host.now);
@@ -110,12 +113,21 @@ export class UpstreamSession implements ConnectedSession, ListedSession {
   /** Resolves when its lists were read at least once, or the attempt failed. Never rejects. */
   async prepare(): Promise<void> {
     if (this.lists.digest !== undefined) return;
+    const since = this.#preparingSince ??= this.#host.now();
     try {
       await this.connect();
       await this.lists.settled();
     } catch {
       // The state says what failed.
     }
+    this.#preparedMs = this.#host.now() - since;
+    if (this.#preparingSince === since) this.#preparingSince = undefined;
+  }
+
+  /** Milliseconds that its lists have been awaited: in the attempt that runs, or in the one before if that took longer. */
+  get waitedMs(): number {
+    const since = this.#preparingSince;
+    return Math.max(this.#preparedMs, since === undefined ? 0 : this.#host.now() - since);
   }
 
   /** Subscribes to the updates of a resource. @param user `userKey` of the subscriber */

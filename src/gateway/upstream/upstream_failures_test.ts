@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { Principal } from "../../http/principal.ts";
 import { ConnectionError, McpError } from "../../mcp_client/client.ts";
 import { MAX_FAILURES } from "./circuit_breaker.ts";
 import { callContext, INPUT, scripted } from "./test_scripted_client.ts";
@@ -79,6 +80,34 @@ test("one that hangs is waited for once, and not after each change of another", 
   await upstreams.prepare(undefined);
   assert.is(isPrepared, false, "it did not wait");
   await prepared;
+  await upstreams.close();
+});
+
+test("one that could not be reached at first is waited for later", async () => {
+  let time = 0;
+  let isUp = false;
+  const now = () => time;
+  const connect = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    if (!isUp) throw new ConnectionError("unreachable", "late", "no connection");
+  };
+  const access = {
+    partition: (caller?: Principal) => caller?.subject ?? "",
+    headers: () => Promise.resolve({}),
+    refused: () => Promise.resolve(false),
+  };
+  const { upstreams } = start({ late: { connect } }, {
+    startTimeout: 1000,
+    now,
+    access: () => access,
+  });
+  const ann = { subject: "ann", scopes: new Set<string>(), workspace: "" };
+  await upstreams.prepare(ann);
+  assert.is(upstreams.list(ann).length, 0);
+  isUp = true;
+  time = 60_000;
+  await upstreams.prepare(ann);
+  assert.ok(upstreams.list(ann).length > 0);
   await upstreams.close();
 });
 

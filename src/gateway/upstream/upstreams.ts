@@ -145,10 +145,11 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   async function prepare(caller: Principal | undefined): Promise<void> {
     const sessions = ordered().map((each) => each.sessionOf(caller));
     const missing = sessions.filter(({ lists }) => lists.digest === undefined);
-    // All begin, but one that hangs is waited for once, and not after each change of another.
+    // All begin, but one that hangs is waited for once, and not after each change of another. One that failed soon is waited
+    // for again: its user may have connected it meanwhile.
     await within(missing.flatMap((each) => {
       const prepared = each.prepare();
-      return host.now() - each.createdAt < startTimeout ? [prepared] : [];
+      return each.waitedMs < startTimeout ? [prepared] : [];
     }));
   }
 
