@@ -80,13 +80,13 @@ export function isTaken(uriOrTemplate: string, heads: readonly string[]): boolea
   return heads.some((head) => fixed.startsWith(head) || variable >= 0 && head.startsWith(fixed));
 }
 
-/** Also in a spelling that an upstream may read as the scheme. */
+/** Also in a spelling that an upstream may read as the scheme: URL parsers drop spaces before it, and tabs and newlines. */
 function hasOwnScheme(uri: string, scheme: RegExp): boolean {
   const decoded = uri.replace(
     /%[0-9a-f]{2}/gi,
     (escape) => String.fromCharCode(parseInt(escape.slice(1), 16)),
   );
-  return scheme.test(decoded);
+  return scheme.test(decoded.replace(/[\p{C}\p{Z}]+/gu, ""));
 }
 
 function toAuthority(name: string): string {

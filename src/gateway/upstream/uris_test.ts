@@ -76,7 +76,11 @@ test("an upstream without a prefix keeps its URIs", () => {
 test("attack: an app or a skill is read by another URI than its own, which rules are about", () => {
   const [named, kept] = [createUriMap("x"), createKeptUris("x")];
   const skills = ["skill://pdf/SKILL.md", "Skill://pdf/SKILL.md", "%73kill%3A%2F/pdf", "skill:\\\\pdf/%zz"];
-  for (const uri of [...skills, "ui://widget/main.html", "UI://widget"]) {
+  // The constructor of URL, by which servers find a resource, reads these as skill://pdf.
+  const dropped = [" skill://pdf", "\tskill://pdf", "sk\nill://pdf", "skill:/\r/pdf", "\0skill://pdf"];
+  for (const uri of dropped) assert.is(new URL(uri).href, "skill://pdf");
+  skills.push(...dropped, "%09skill://pdf", "%20skill://pdf", "\u{feff}skill://pdf");
+  for (const uri of [...skills, "ui://widget/main.html", "UI://widget", "u\ti://widget"]) {
     assert.is(named.toOriginal(`upstream://x/${uri}`), undefined, uri);
   }
   for (const uri of skills) assert.is(kept.toOriginal(uri), undefined, uri);
