@@ -9,6 +9,12 @@ import { isUpstreamSkill } from "../../upstream/upstream_definition.ts";
 import type { OfferedDefinition } from "../offered.ts";
 
 /**
+ * Segments of a path that a server may read as others: dots, characters that URL parsers drop, the separator of Windows, and
+ * what is percent-encoded twice.
+ */
+const MISREAD = /^\.{1,2}$|[\p{Cc}\\]|%[0-9a-f]{2}/iu;
+
+/**
  * What is offered, without the files of skills that are held.
  * @param offered without the held skills themselves
  * @param definitions of the same MCP server, with those that are held
@@ -30,7 +36,7 @@ export function withoutHeldFiles<Each extends OfferedDefinition>(
   function isHeld(uri: string): boolean {
     if (!uri.startsWith("skill://")) return false;
     const path = readSkillUri(uri.replace(/[?#].*$/s, ""));
-    if (!path || path.includes(".") || path.includes("..")) return true;
+    if (!path || path.some((each) => MISREAD.test(each))) return true;
     for (let length = path.length; length > 0; length--) {
       const held = skills.get(path.slice(0, length).join("/"));
       if (held !== undefined) return held;

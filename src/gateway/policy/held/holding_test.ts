@@ -130,6 +130,10 @@ test("attack: the files of a held skill are read by their URIs", async () => {
     "p%64f/SKILL.md",
     "pdf/SKILL.md?x",
     "a/../pdf/SKILL.md",
+    "p\td\nf/SKILL.md",
+    "pdf\\SKILL.md",
+    "pdf%5CSKILL.md",
+    "p%2564f/SKILL.md",
     "pdf",
   ];
   const first = await filter("sha256:1");
@@ -138,7 +142,9 @@ test("attack: the files of a held skill are read by their URIs", async () => {
   const changed = await filter("sha256:2");
   assert.equal(changed.uris, []);
   for (const path of files) assert.is(await changed.read(path), undefined, path);
-  assert.is(await changed.read("other/SKILL.md"), "text");
+  for (const path of ["other/SKILL.md", "other/a%20b%25.md", "other/.hidden"]) {
+    assert.is(await changed.read(path), "text", path);
+  }
 });
 
 test("an event and a record say what is suspicious", async () => {
