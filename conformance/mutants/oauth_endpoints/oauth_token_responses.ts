@@ -101,6 +101,16 @@ export const TOKEN_RESPONSES: readonly Mutant[] = [
     mayFail: { "They check the media type of a token response": ["oauth/token_exchange/exchanged"] },
   },
   {
+    name: "oauth/tokens-as-sequence",
+    fault: "Returns tokens as application/json-seq",
+    wrap: changeResponses(
+      TOKEN,
+      (answer) =>
+        answer.status === 200 ? withHeaders(answer, { "content-type": "application/json-seq" }) : answer,
+    ),
+    killedBy: names("granted-media-type"),
+  },
+  {
     name: "oauth/tokens-without-type",
     fault: "Leaves token_type out",
     wrap: changeJson(TOKEN, (json) => delete json["token_type"]),
