@@ -35,7 +35,7 @@ each row does and leaves out, and why a row is noisy.
                               "in process: tools/call"; --scale 41 for so many tools alone
   --gateway [--peers]         the gateway
   --skills [--scale 100000]   uploads and lists of skills; --only "SQLite, 64 files"
-  --stores [--scale 1000000]  the drivers, and the server on each
+  --stores [--scale 1000000]  the drivers, and the server on each; --only Redis
   --sizes [--scale 1000000]   each call with 1 to so many records; --only PostgreSQL
   --streams [--scale 10000]   idle streams
   --instances                 three instances on one engine; --only PostgreSQL
@@ -166,6 +166,6 @@ async function measureHotPaths() {
 /** Measures the drivers with more and more records, and then the server on each. */
 async function measureAllStores() {
   const sizes = [1000, 100_000, 1_000_000].filter((each) => each <= size);
-  const stores = await measureStores(sizes, rounds, slice);
-  return { stores, overHttp: await measureStoresOverHttp(rounds, slice) };
+  const stores = await measureStores(sizes, rounds, slice, values.only);
+  return { stores, overHttp: await measureStoresOverHttp(rounds, slice, values.only) };
 }

@@ -52,14 +52,23 @@ const VALUE = {
 
 const toKey = (n: number): Key => [KIND, `record ${String(n).padStart(9, "0")}`];
 
-/** Measures every driver whose engine is available. */
+const DRIVERS: Readonly<Record<string, () => Promise<Driver | undefined>>> = {
+  memory: openMemory,
+  SQLite: openSqlite,
+  PostgreSQL: openPostgres,
+  Redis: openRedis,
+};
+
+/** Measures every driver whose engine is available. @param only the name of one */
 export async function measureStores(
   sizes: readonly number[],
   rounds: number,
   slice: number,
+  only?: string,
 ): Promise<Result[]> {
   const all: Result[] = [];
-  for (const open of [openMemory, openSqlite, openPostgres, openRedis]) {
+  for (const [name, open] of Object.entries(DRIVERS)) {
+    if (only !== undefined && name !== only) continue;
     const driver = await open();
     if (!driver) continue;
     try {

@@ -18,7 +18,7 @@ import { readProcessorTime } from "./measuring/process_time.ts";
 const CONNECTIONS = 16;
 const FLOOR = "floor: POST, raw node:http";
 
-export async function measureStoresOverHttp(rounds: number, slice: number): Promise<Result[]> {
+export async function measureStoresOverHttp(rounds: number, slice: number, only = ""): Promise<Result[]> {
   const cleanups: (() => unknown)[] = [];
   try {
     const subjects: Subject[] = [await startFloor(cleanups)];
@@ -30,6 +30,7 @@ export async function measureStoresOverHttp(rounds: number, slice: number): Prom
       ["Redis, no cache", await findEngine("redis"), "0"],
     ];
     for (const [name, store, cache] of stores) {
+      if (!name.startsWith(only)) continue;
       // Each has its own schema or name, because the cache setting of the first instance is stored.
       const own = `bench_${name.replace(/\W+/g, "_").toLowerCase()}_${process.pid}`;
       const address = store?.startsWith("postgres")
