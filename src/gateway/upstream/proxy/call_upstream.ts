@@ -129,6 +129,8 @@ async function callDirectly(
 
 /** What is kept of an answer between two runs. */
 type Kept = {
+  /** The digest of the server that answered; absent with a final result, and in calls that an earlier version began. */
+  readonly server?: string;
   readonly inputRequests?: Json;
   readonly requestState?: Json;
   readonly final?: { readonly [name: string]: Json };
@@ -144,11 +146,6 @@ async function callInRounds(
   context: CallContext,
   onTask: () => void,
 ): Promise<JsonObject> {
-  // What it kept, and what the user answered it, is for no other server that has its name by now.
-  const server = await context.once("upstream:server", () => target.serverDigest);
-  if (server !== target.serverDigest) {
-    throw new UpstreamFailure("was replaced by another server during the call. Call the tool again.");
-  }
   const relay = createRelay(() => context, target.timeout, undefined);
   const used = new Map<string, number>();
   let retry: JsonObject = {};
@@ -156,8 +153,9 @@ async function callInRounds(
     let final: JsonObject | undefined;
     const kept = await context.once(`upstream:${round}`, async (): Promise<Json> => {
       const result = await session.client.requestOnce(method, { ...params, ...retry }, relay.exchange);
-      if (result.resultType === "input_required") return toKept(result);
-      if (result.resultType === "task") return { task: readTask(result) as unknown as Json };
+      const server = target.serverDigest;
+      if (result.resultType === "input_required") return { ...toKept(result), server };
+      if (result.resultType === "task") return { task: readTask(result) as unknown as Json, server };
       final = result;
       return toFinal(result);
     }) as Kept | null;
@@ -168,6 +166,10 @@ async function callInRounds(
     // A copy, since results are changed in place.
     if (kept?.final) return structuredClone(kept.final);
     if (!kept) throw new UpstreamFailure("has executed the call, but its result was not kept.");
+    // What it kept, and what the user answered it, is for no other server that has its name by now.
+    if (kept.server !== undefined && kept.server !== target.serverDigest) {
+      throw new UpstreamFailure("was replaced by another server during the call. Call the tool again.");
+    }
     const ask = (requests: JsonObject): Promise<JsonObject> => askAll(target, requests, used, context);
     const { task } = kept;
     if (task) {
@@ -188,7 +190,7 @@ function toFinal(result: JsonObject): Json {
 }
 
 /** @throws {UpstreamFailure} when it is too large */
-function toKept({ inputRequests, requestState }: JsonObject): Json {
+function toKept({ inputRequests, requestState }: JsonObject): { readonly [name: string]: Json } {
   const kept = {
     ...(isObject(inputRequests) && { inputRequests }),
     ...(typeof requestState === "string" && { requestState }),
@@ -212,10 +214,7 @@ async function askAll(
     const times = (used.get(name) ?? 0) + 1;
     used.set(name, times);
     const key = times === 1 ? name : `${name}_${times}`;
-    return [
-      name,
-      await relayRequest(context, target, String(method), isObject(params) ? params : {}, key),
-    ];
+    return [name, await relayRequest(context, target, String(method), isObject(params) ? params : {}, key)];
   });
   await Promise.allSettled(asked);
   return Object.fromEntries(await Promise.all(asked));
