@@ -7,7 +7,7 @@ import { CURRENT_FORMAT, FORMAT_VERSION, StoreFormatError } from "../../format.t
 import { encodeKey, pageRange } from "../../key.ts";
 import type { Put, Store } from "../../store.ts";
 import { sqliteStore } from "../sqlite.ts";
-import { loadSqlite, openDatabase, rebuildRecords } from "./open.ts";
+import { loadSqlite, openDatabase, readPatiently, rebuildRecords, waitBriefly } from "./open.ts";
 import { TestFiles } from "./test_files.ts";
 import { until } from "../../../test_until.ts";
 
@@ -199,6 +199,24 @@ test("the option durable sets PRAGMA synchronous, in WAL mode", () => {
     assert.is(database.prepare("PRAGMA journal_mode").get()!.journal_mode, "wal");
     database.close();
   }
+});
+
+test("a read that finds a lock is tried again with the whole busyTimeout, and other errors are not", () => {
+  const database = openDatabase(newFile(), { durable: "process", busyTimeout: 700 });
+  waitBriefly(database, 700);
+  const timeouts: unknown[] = [];
+  const read = (error: Error) => () => {
+    timeouts.push(database.prepare("PRAGMA busy_timeout").get()!.timeout);
+    if (timeouts.length % 2 === 1) throw error;
+    return "value";
+  };
+  const locked = Object.assign(new Error("database is locked"), { errcode: 5 });
+  assert.is(readPatiently(database, 700, read(locked)), "value");
+  assert.is(database.prepare("PRAGMA busy_timeout").get()!.timeout, 20);
+  const other = Object.assign(new Error("no such table: record"), { errcode: 1 });
+  assert.throws(() => readPatiently(database, 700, read(other)), (error: unknown) => error === other);
+  assert.equal(timeouts, [20, 700, 20]);
+  database.close();
 });
 
 test("a file that is not a database is refused when it is opened", () => {
